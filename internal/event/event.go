@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package event defines what txtrace records: one fixed-size record per
+// decision of the kernel's transmit path. It is the only contract between the
+// BPF programs (bpf/event.h), the capture file and the analysis.
+//
+// A record is a plain struct without padding whose fields all have a fixed
+// width. The struct is the field table: Tables derives names, offsets, widths
+// and units from it, a capture carries those tables, and a test of
+// internal/probes holds them against the BTF of the BPF object. Adding a
+// record is one struct here, one in bpf/event.h and one row in kinds.
+//
+// Decision: records are little-endian in memory and in the file, so that the
+// bytes BPF submits are the bytes in the file. Decode refuses to run on a
+// big-endian machine instead of guessing.
+//
+// Decision: a span (run, direct, handover) is one record written at its end;
+// it stores that time and its duration. Its identity on its CPU is the low
+// half of its begin time, which is what Parent of its children holds: frames
+// nest, so two open frames of a CPU never share it.
+//
+// Decision: state bits are stored in one byte each: the queue's __QUEUE_STATE
+// bits and the qdisc's __QDISC_STATE bits all lie below 8.
+package event
+
+// Kind tells records apart. It is the first byte of every record.
+type Kind uint8
+
+// The record kinds; values are part of the file format and are never reused.
+const (
+	KindInvalid Kind = iota
+	KindRun
+	KindDequeue
+	KindDirect
+	KindHandover
+	KindComplete
+	KindThrottle
+	KindWfree
+	KindResume
+	KindNotice
+	KindLedger
+)
+
+// Contexts a record was written in (Header.Context).
+const (
+	ContextTask = iota
+	ContextSoftirq
+	ContextHardirq
+	ContextKsoftirqd
+)
+
+// Bits of Header.Flags.
+const (
+	FlagPartial = 1 << iota // the span was under way when recording began, or its begin was missed
+	FlagWalkCut             // the list was longer than the walk's bound: sums cover its first part
+	FlagNested              // another device's hand-over ran inside this one (stacked devices)
+	FlagDurLong             // Dur is saturated: the span lasted 2^32-1 ns or more
+	FlagTorn                // the two copies of a dql snapshot disagree
+	FlagMixed               // the skbs of a dequeued list carry more than one queue_mapping
+	FlagReset               // num_queued fell inside the span: dql_reset ran
+	FlagPerCPU              // qlen is per CPU (TCQ_F_NOLOCK): the qlen fields are not available
+)
+
+// Queue state bits, as enum netdev_queue_state_t spells them.
+const (
+	DrvXoff    = 1 << 0
+	StackXoff  = 1 << 1
+	Frozen     = 1 << 2
+	AnyXoff    = DrvXoff | StackXoff
+	XoffFrozen = AnyXoff | Frozen
+)
+
+// Qdisc flags (TCQ_F_*) that the rules look at.
+const (
+	QdiscBuiltin     = 0x1
+	QdiscCanBypass   = 0x4
+	QdiscOneTxQueue  = 0x10
+	QdiscCPUStats    = 0x20
+	QdiscNoLock      = 0x100
+	QdiscStateSched  = 1 << 0 // bit of the qdisc state bytes
+	QdiscStateMissed = 1 << 2 // bit of the qdisc state bytes, 5.13 and later
+)
+
+// TSQ flag bits, the low byte of sk_tsq_flags.
+const (
+	TSQThrottled = 1 << 0
+	TSQQueued    = 1 << 1
+	TSQDeferred  = 1 << 2
+)
+
+// NoQueue is Header.Txq of a record that belongs to no single queue.
+const NoQueue = 0xffff
+
+// UserCPU is Header.CPU of records written by the recorder itself; they have a
+// sequence of their own.
+const UserCPU = 0xffff
+
+// Header begins every record.
+type Header struct {
+	Kind    Kind
+	Context uint8 // Context*
+	Depth   uint8 // open frames of the task when the record was written
+	Flags   uint8 // Flag*
+	CPU     uint16
+	Txq     uint16 // queue index, NoQueue when there is no single queue
+	Seq     uint32 // per CPU, taken before the ring is asked for room: a lost record leaves a gap
+	Dur     uint32 `unit:"ns"` // spans: end minus begin; else 0
+	Time    uint64 `unit:"ns"` // CLOCK_MONOTONIC when written, a span's end
+	Ifindex uint32
+	Netns   uint32 // inode number of the device's (or socket's) network namespace
+	Parent  uint32 // ID of the enclosing frame on this CPU, 0 when there is none
+	Pid     uint32 // current thread
+}
+
+// ID of a span: the low half of its begin time, never 0.
+func (h *Header) ID() uint32 {
+	id := uint32(h.Begin())
+	if id == 0 {
+		return 1
+	}
+	return id
+}
+
+// Begin is the time in ns at which a span began; for other records Time.
+func (h *Header) Begin() uint64 { return h.Time - uint64(h.Dur) }
+
+// Head lets generic code reach the header of any record.
+func (h *Header) Head() *Header { return h }
+
+// Who started a run (Run.Who).
+const (
+	WhoUnknown = iota
+	WhoEnqueue
+	WhoBypass
+	WhoNetTxAction
+)
+
+// Run is one __qdisc_run. Queue facts are those of q->dev_queue when the qdisc
+// serves one queue; Txq is NoQueue and they are 0 for a shared root.
+type Run struct {
+	Header
+	Qdisc           uint64 `unit:"addr"`
+	QdiscKind       [16]byte
+	QdiscFlags      uint32
+	Handle          uint32
+	QlenBegin       uint32 `unit:"packets"` // q->q.qlen; not available under FlagPerCPU
+	QlenEnd         uint32 `unit:"packets"`
+	Packets         uint32 `unit:"packets"` // sum over the dequeues
+	Dequeues        uint32 // that gave a batch
+	Empty           uint32 // that gave none
+	Directs         uint32 // sch_direct_xmit calls
+	LastPackets     uint32 `unit:"packets"` // of the last dequeue
+	GsoQlenEnd      uint32 `unit:"packets"` // q->gso_skb.qlen
+	NumQueuedBegin  uint32 `unit:"bytes"`
+	NumComplBegin   uint32 `unit:"bytes"`
+	AdjLimitBegin   uint32 `unit:"bytes"`
+	NumQueuedEnd    uint32 `unit:"bytes"`
+	NumComplEnd     uint32 `unit:"bytes"`
+	AdjLimitEnd     uint32 `unit:"bytes"`
+	QdiscStateBegin uint8
+	QdiscStateEnd   uint8
+	TxqStateBegin   uint8
+	TxqStateEnd     uint8
+	Rescheduled     uint8 // this run called __netif_schedule for its own qdisc
+	Who             uint8 // Who*
+	Pad             [2]uint8
+}
+
+// Dequeue is one dequeue_skb that gave skbs, seen at tracepoint qdisc_dequeue.
+// The list is before validation: a GSO skb counts as one packet. Txq, state
+// and dql are those of the head's own queue_mapping.
+type Dequeue struct {
+	Header
+	Qdisc      uint64 `unit:"addr"`
+	First      uint64 `unit:"addr"`    // head of the list
+	Last       uint64 `unit:"addr"`    // tail of the list
+	Packets    uint32 `unit:"packets"` // the kernel's own count
+	Walked     uint32 `unit:"packets"` // our count
+	Bytes      uint32 `unit:"bytes"`   // sum of skb->len
+	FirstLen   uint32 `unit:"bytes"`
+	LastLen    uint32 `unit:"bytes"`
+	GsoSegs    uint32 `unit:"packets"` // sum of max(gso_segs, 1): what bstats counts
+	PktLen     uint32 `unit:"bytes"`   // sum of qdisc_pkt_len: what bstats counts
+	NumQueued  uint32 `unit:"bytes"`
+	NumCompl   uint32 `unit:"bytes"`
+	AdjLimit   uint32 `unit:"bytes"`
+	Qlen       uint32 `unit:"packets"` // left in the qdisc; not available under FlagPerCPU
+	GsoQlen    uint32 `unit:"packets"` // left in q->gso_skb
+	BadQlen    uint32 `unit:"packets"` // left in q->skb_bad_txq
+	QdiscFlags uint32
+	Before     uint32 `unit:"packets"` // this run dequeued before this batch
+	Order      uint32 // dequeues of this run before this one, empty ones included
+	QdiscState uint8
+	TxqState   uint8
+	Pad        [6]uint8
+}
+
+// Where a direct's list came from (Direct.From).
+const (
+	FromBypass  = iota // never sat in the qdisc
+	FromDequeue        // the list of the last dequeue of the enclosing run
+	FromUnknown        // inside a run, but not what was dequeued last
+)
+
+// Direct is one sch_direct_xmit. The list is before validation.
+type Direct struct {
+	Header
+	Qdisc         uint64 `unit:"addr"`
+	First         uint64 `unit:"addr"`
+	Packets       uint32 `unit:"packets"`
+	Bytes         uint32 `unit:"bytes"`   // sum of skb->len
+	GsoSegs       uint32 `unit:"packets"` // sum of max(gso_segs, 1)
+	PktLen        uint32 `unit:"bytes"`   // sum of qdisc_pkt_len
+	QdiscFlags    uint32
+	Handle        uint32
+	RequeuesBegin uint32 // qstats.requeues, this CPU's where stats are per CPU
+	RequeuesEnd   uint32
+	GsoQlenBegin  uint32 `unit:"packets"`
+	GsoQlenEnd    uint32 `unit:"packets"`
+	BadQlenEnd    uint32 `unit:"packets"`
+	Handovers     uint32 // dev_hard_start_xmit calls on this queue inside
+	Validate      uint8
+	Result        uint8 // what sch_direct_xmit returned: go on
+	From          uint8 // From*
+	TxqStateBegin uint8
+	TxqStateEnd   uint8
+	QdiscStateEnd uint8
+	Pad           [2]uint8
+}
+
+// MoreUnknown is Handover.More when the kernel's flag could not be read.
+const MoreUnknown = 0xff
+
+// Handover is one dev_hard_start_xmit. The list is after validation: a GSO skb
+// whose device segments it counts as one packet. An attempt is one call of
+// the driver (one net_dev_xmit).
+type Handover struct {
+	Header
+	First          uint64 `unit:"addr"`
+	RestFirst      uint64 `unit:"addr"` // head of the remainder, 0 when all was taken
+	Packets        uint32 `unit:"packets"`
+	Bytes          uint32 `unit:"bytes"`
+	Rest           uint32 `unit:"packets"` // length of the remainder
+	RC             int32  // what dev_hard_start_xmit reports (*ret)
+	DriverRC       int32  // what the driver's last attempt returned
+	Attempts       uint32
+	Uncharged      uint32 // attempts that were taken and did not move num_queued
+	Busy           uint32 // attempts that returned NETDEV_TX_BUSY
+	BusyCharged    uint32 `unit:"bytes"` // moved into num_queued by those
+	OwedAny        uint32 // doorbells owed: not more, or DRV or STACK set after the attempt
+	OwedDrv        uint32 // doorbells owed: not more, or DRV set after the attempt
+	NumQueuedBegin uint32 `unit:"bytes"`
+	NumComplBegin  uint32 `unit:"bytes"`
+	AdjLimitBegin  uint32 `unit:"bytes"`
+	NumQueuedEnd   uint32 `unit:"bytes"`
+	NumComplEnd    uint32 `unit:"bytes"`
+	AdjLimitEnd    uint32 `unit:"bytes"`
+	TxqStateBegin  uint8
+	TxqStateLast   uint8 // after the last attempt
+	TxqStateEnd    uint8
+	More           uint8 // the kernel's own xmit_more at the end, MoreUnknown
+}
+
+// Where a completion was noticed (Complete.Source).
+const (
+	SourceSnapshot = iota // another record's program found num_completed moved
+	SourceNAPI            // tracepoint napi_poll
+	SourceHardirq         // end of a hard interrupt
+	SourceXmit            // inside ndo_start_xmit
+)
+
+// Complete is a snapshot of a queue's whole struct dql, taken when
+// num_completed moved since the last one. FlagTorn marks one whose two copies
+// of the completion half disagree.
+type Complete struct {
+	Header
+	SlackStartTime uint64 `unit:"jiffies"`
+	Jiffies        uint64 `unit:"jiffies"` // when the snapshot was taken
+	NumQueued      uint32 `unit:"bytes"`
+	AdjLimit       uint32 `unit:"bytes"`
+	LastObjCnt     uint32 `unit:"bytes"`
+	Limit          uint32 `unit:"bytes"`
+	NumCompleted   uint32 `unit:"bytes"`
+	PrevOvlimit    uint32 `unit:"bytes"`
+	PrevNumQueued  uint32 `unit:"bytes"`
+	PrevLastObjCnt uint32 `unit:"bytes"`
+	LowestSlack    uint32 `unit:"bytes"`
+	MaxLimit       uint32 `unit:"bytes"`
+	MinLimit       uint32 `unit:"bytes"`
+	SlackHoldTime  uint32 `unit:"jiffies"`
+	TxqState       uint8
+	Source         uint8 // Source*
+	Pad            [6]uint8
+}
+
+// How many skbs wait in the retransmit queue (Throttle.Rtx*).
+const (
+	RtxEmpty = iota
+	RtxOne
+	RtxMore
+)
+
+// Throttle is a tcp_write_xmit in which TSQ_THROTTLED was newly set: absent at
+// the begin, and it or TSQ_QUEUED present at the end. The skb that was held
+// back is still the head of the write queue.
+type Throttle struct {
+	Header
+	Sock         uint64 `unit:"addr"`
+	Birth        uint64 `unit:"ns"`          // when the recorder first saw this socket: address and birth are its identity
+	PacingRate   uint64 `unit:"bytes_per_s"` // sk_pacing_rate
+	WmemBegin    uint32 `unit:"bytes"`       // sk_wmem_alloc, which starts at 1
+	WmemEnd      uint32 `unit:"bytes"`
+	Freed        uint32 `unit:"bytes"` // truesize handed to tcp_wfree for this socket during the call
+	Truesize     uint32 `unit:"bytes"` // of the head of the write queue at the end
+	LimitSysctl  uint32 `unit:"bytes"` // net.ipv4.tcp_limit_output_bytes of the socket's namespace
+	TxDelay      uint32 `unit:"us"`    // tcp_tx_delay
+	PacingStatus uint8  // SK_PACING_*
+	PacingShift  uint8
+	Rtx          uint8 // Rtx* at the end
+	TSQBegin     uint8 // TSQ*
+	TSQEnd       uint8
+	Overlap      uint8 // 1: a tcp_wfree of this socket was under way at the begin
+	QueueEmpty   uint8 // 1: nothing left in the write queue at the end
+	Factor       uint8 // log2 factor of the limit (0 in tcp_write_xmit)
+}
+
+// Wfree is a tcp_wfree that met TSQ_THROTTLED without TSQ_QUEUED and either
+// changed the flags or had no excuse not to.
+type Wfree struct {
+	Header
+	Sock      uint64 `unit:"addr"`
+	Birth     uint64 `unit:"ns"`
+	WmemBegin uint32 `unit:"bytes"` // before the subtraction
+	WmemEnd   uint32 `unit:"bytes"` // at the end; 0 when it may not be read
+	Truesize  uint32 `unit:"bytes"`
+	TSQBegin  uint8
+	TSQEnd    uint8
+	Ksoftirqd uint8 // 1: current is this CPU's ksoftirqd
+	Overlap   uint8 // 1: another tcp_wfree or tcp_write_xmit of the socket overlapped
+}
+
+// Who resumed a throttled socket (Resume.Source).
+const (
+	ResumeHandler = iota // TSQ tasklet or work
+	ResumeRelease        // tcp_release_cb with TSQ_DEFERRED
+)
+
+// Resume is the TSQ handler, or tcp_release_cb doing its work, on one socket.
+type Resume struct {
+	Header
+	Sock   uint64 `unit:"addr"`
+	Birth  uint64 `unit:"ns"`
+	Wmem   uint32 `unit:"bytes"`
+	TSQ    uint8
+	Source uint8 // Resume*
+	Pad    [2]uint8
+}
+
+// What a notice tells (Notice.Subtype).
+const (
+	NoticeInvalid    = iota
+	NoticeArmed      // every program is attached: the window opens
+	NoticeDisarmed   // the window is closed; programs detach after it
+	NoticeWatchdog   // net_dev_xmit_timeout; After is the queue
+	NoticeDevAdded   // Name is the device; a new generation of (netns, ifindex)
+	NoticeDevRemoved // Name is the device
+	NoticeDevChanged // Name is what changed: real_num_tx_queues, mtu, features, ...
+	NoticeQdisc      // Name is the qdisc kind; After is its handle, Before its parent
+	NoticeSysctl     // Name is the sysctl; Before and After its values
+	NoticeQueueLimit // Name is limit_min or limit_max; Before and After its values
+	NoticeDisk       // the output could not take more; Name says why
+)
+
+// Notice is a change of the world that rules must know of.
+type Notice struct {
+	Header
+	Before  uint64
+	After   uint64
+	Name    [32]byte
+	Subtype uint8
+	Pad     [7]uint8
+}
+
+// Ledger is the running total of one program on one CPU:
+// Seen = Submitted + Filtered + Lost holds.
+type Ledger struct {
+	Header
+	Seen      uint64
+	Submitted uint64
+	Filtered  uint64
+	Lost      uint64
+	Missed    uint64 // recursion misses of the program, all CPUs, in the CPU 0 row only
+	Program   uint32 // index into the capture header's programs
+	Pad       [4]uint8
+}
