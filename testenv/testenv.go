@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package testenv
+
+import "embed"
+
+// Files holds the kernels table and the scripts that run in a guest.
+//
+//go:embed kernels guest
+var Files embed.FS

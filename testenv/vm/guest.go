@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/txtrace/txtrace/testenv"
+)
+
+// bootModules is what the first stage needs to see the host's folders.
+var bootModules = []string{"virtio_pci", "9pnet_virtio", "9p"}
+
+// nicDrivers maps a NIC to the module that drives it.
+var nicDrivers = map[string]string{
+	"e1000e":  "e1000e",
+	"igb":     "igb",
+	"virtio":  "virtio_net",
+	"vmxnet3": "vmxnet3",
+	"rtl8139": "8139cp",
+}
+
+// guest is one boot.
+type guest struct {
+	machine
+	modules string            // lib/modules/<version>, or empty
+	job     string            // what the guest runs, in sh
+	env     map[string]string // variables of the job
+	out     string            // the guest's /out
+	console string            // the console log's path
+	limit   time.Duration
+	output  io.Writer // receives what the job prints
+	verbose io.Writer // receives the console, or nil
+}
+
+// result is how a boot went.
+type result struct {
+	Exit    int           // the job's exit code
+	Command []string      // QEMU's command line
+	Steps   []step        // in order
+	Seconds time.Duration // from QEMU's start to its end
+}
+
+// step is a part of a run and the time it took.
+type step struct {
+	Name    string  `json:"name"`
+	Exit    int     `json:"exit"`
+	Seconds float64 `json:"seconds"`
+}
+
+// failure is a guest that did not end as it should: the job's own exit
+// code is not one.
+type failure struct {
+	kind   string // panic, timeout or boot
+	detail string
+}
+
+func (f *failure) Error() string { return "guest: " + f.kind + ": " + f.detail }
+
+// boot runs the guest to its end.
+func (g *guest) boot(ctx context.Context) (*result, error) {
+	tmp, err := os.MkdirTemp("", "txtrace-vm-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(tmp)
+	control := filepath.Join(tmp, "control")
+	if err := g.prepare(tmp, control); err != nil {
+		return nil, err
+	}
+	res := &result{Command: g.args()}
+	start := time.Now()
+	runErr := g.run(ctx, res.Command, control)
+	res.Seconds = time.Since(start)
+	res.Steps, err = readSteps(filepath.Join(control, "steps"))
+	if err != nil {
+		return res, err
+	}
+	if runErr != nil {
+		return res, runErr
+	}
+	text, err := os.ReadFile(filepath.Join(control, "exit"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return res, &failure{"boot", "it ended before its job did; the console log's last line is: " + lastConsoleLine(g.console)}
+	}
+	if err != nil {
+		return res, err
+	}
+	res.Exit, err = strconv.Atoi(strings.TrimSpace(string(text)))
+	return res, err
+}
+
+// prepare writes the initramfs and the control folder.
+func (g *guest) prepare(tmp, control string) error {
+	if err := os.Mkdir(control, 0o755); err != nil {
+		return err
+	}
+	err := fs.WalkDir(testenv.Files, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := testenv.Files.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		to := filepath.Join(control, strings.TrimPrefix(name, "guest/"))
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			return err
+		}
+		return os.WriteFile(to, data, 0o644)
+	})
+	if err != nil {
+		return err
+	}
+	var env strings.Builder
+	for name, value := range g.env {
+		fmt.Fprintf(&env, "export %s=%s\n", name, shellQuote([]string{value}))
+	}
+	for name, text := range map[string]string{"env": env.String(), "job": g.job, "output": "", "steps": ""} {
+		if err := os.WriteFile(filepath.Join(control, name), []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	g.initramfs = filepath.Join(tmp, "initramfs")
+	g.shares = []share{{"root", "/", true}, {"control", control, false}, {"out", g.out, false}}
+	return g.writeInitramfs(g.initramfs)
+}
+
+func (g *guest) writeInitramfs(path string) error {
+	busybox, err := os.ReadFile("/bin/busybox")
+	if err != nil {
+		return fmt.Errorf("%w: go run ./testenv/setup demo", err)
+	}
+	init, err := testenv.Files.ReadFile("guest/init")
+	if err != nil {
+		return err
+	}
+	files := []cpioFile{
+		{"bin", cpioDir | 0o755, nil},
+		{"dev", cpioDir | 0o755, nil},
+		{"modules", cpioDir | 0o755, nil},
+		{"bin/busybox", cpioRegular | 0o755, busybox},
+		{"init", cpioRegular | 0o755, init},
+	}
+	var order strings.Builder
+	if g.modules != "" {
+		tree, err := openModules(g.modules)
+		if err != nil {
+			return err
+		}
+		for _, file := range tree.order(bootModules...) {
+			data, err := tree.read(file)
+			if err != nil {
+				return err
+			}
+			name := moduleName(file) + ".ko"
+			files = append(files, cpioFile{"modules/" + name, cpioRegular | 0o644, data})
+			fmt.Fprintln(&order, name)
+		}
+	}
+	files = append(files, cpioFile{"modules.order", cpioRegular | 0o644, []byte(order.String())})
+	var b bytes.Buffer
+	if err := writeCPIO(&b, files); err != nil {
+		return err
+	}
+	return os.WriteFile(path, b.Bytes(), 0o644)
+}
+
+// run starts QEMU and waits for its end, for the panic of the guest, or
+// for the time limit. It ends no process but its own.
+func (g *guest) run(ctx context.Context, command []string, control string) error {
+	log, err := os.Create(g.console)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	ctx, cancel := context.WithTimeout(ctx, g.limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	// QEMU dies with the thread that started it, so it does not outlive
+	// a runner that is killed.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("%w: go run ./testenv/setup demo", err)
+	}
+
+	var mu sync.Mutex // the log is written by two
+	var panicked string
+	both := func(p []byte) {
+		mu.Lock()
+		defer mu.Unlock()
+		log.Write(p)
+		if g.verbose != nil {
+			g.verbose.Write(p)
+		}
+	}
+	done := make(chan struct{})
+	var output sync.WaitGroup
+	output.Go(func() {
+		follow(filepath.Join(control, "output"), done, func(p []byte) {
+			g.output.Write(p)
+			mu.Lock()
+			defer mu.Unlock()
+			log.Write(p)
+		})
+	})
+	r := bufio.NewReader(stdout)
+	for {
+		line, err := r.ReadBytes('\n')
+		both(line)
+		if panicked == "" && bytes.Contains(line, []byte("Kernel panic - not syncing")) {
+			panicked = cleanLine(line)
+		}
+		if err != nil {
+			break
+		}
+	}
+	waitErr := cmd.Wait()
+	close(done)
+	output.Wait()
+
+	switch {
+	case panicked != "":
+		return &failure{"panic", panicked}
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return &failure{"timeout", fmt.Sprintf("not done after %v", g.limit)}
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case waitErr != nil:
+		return &failure{"boot", fmt.Sprintf("%v: %s", waitErr, strings.TrimSpace(stderr.String()))}
+	}
+	return nil
+}
+
+// follow hands on what a growing file holds until done, and the rest.
+func follow(path string, done <-chan struct{}, write func([]byte)) {
+	f, err := os.Open(path)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	buf := make([]byte, 64<<10)
+	for last := false; ; {
+		n, _ := f.Read(buf)
+		if n > 0 {
+			write(buf[:n])
+			continue
+		}
+		if last {
+			return
+		}
+		select {
+		case <-done:
+			last = true
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// readSteps reads the lines that the guest's step function writes: exit
+// code, seconds, name.
+func readSteps(path string) ([]step, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var steps []step
+	for line := range strings.Lines(string(b)) {
+		var s step
+		if _, err := fmt.Sscan(line, &s.Exit, &s.Seconds, &s.Name); err != nil {
+			return steps, fmt.Errorf("steps: %q: %w", line, err)
+		}
+		steps = append(steps, s)
+	}
+	return steps, nil
+}
+
+func lastConsoleLine(path string) string {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return err.Error()
+	}
+	b = bytes.TrimSpace(b)
+	return cleanLine(b[bytes.LastIndexByte(b, '\n')+1:])
+}
+
+// cleanLine drops what must not reach a terminal from a line of console.
+func cleanLine(line []byte) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, string(bytes.TrimSpace(line)))
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Vm boots a kernel in QEMU and runs something in it.
+//
+//	go run ./testenv/vm -kernel 6.1 -nic e1000e -out DIR -- COMMAND...
+//
+// Decision: the launcher is our own, of a few hundred lines over the
+// standard library. hugelgupf/vmtest's qemu package was weighed: it had
+// its last change in March 2024, brings u-root with it, and has none of
+// what is particular here, which is the hub between two NICs behind root
+// ports, the 9p shares, and the console that is read for a panic.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/txtrace/txtrace/testenv"
+	"github.com/txtrace/txtrace/testenv/internal/debian"
+)
+
+// Exit codes beside those of what ran in the guest.
+const (
+	exitUsage    = 2
+	exitSkip     = 4
+	exitInternal = 5
+	exitGuest    = 70 // the guest panicked, hung or did not come up
+)
+
+type options struct {
+	kernel, modules string
+	nic             string
+	out             string
+	timeout         time.Duration
+	smp             int
+	memory          string
+	accel           string
+	icount          bool
+	append          string
+	trace           string
+	qemuArgs        []string
+	verbose         bool
+	command         []string
+}
+
+type usageError struct{ error }
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code, err := run(ctx, os.Args[1:])
+	stop()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "vm: %v\n", err)
+	}
+	os.Exit(code)
+}
+
+func parse(args []string) (*options, error) {
+	var o options
+	fs := flag.NewFlagSet("vm", flag.ContinueOnError)
+	fs.StringVar(&o.kernel, "kernel", "6.1", "row of testenv/kernels, or path of a bzImage (with a slash)")
+	fs.StringVar(&o.modules, "modules", "", "lib/modules/<version> folder of a bzImage; empty when all is built in")
+	fs.StringVar(&o.nic, "nic", "e1000e", strings.Join(slices.Sorted(maps.Keys(nicModels)), ", "))
+	fs.StringVar(&o.out, "out", "", "folder that the guest writes to as /out")
+	fs.DurationVar(&o.timeout, "timeout", 5*time.Minute, "limit of one boot")
+	fs.IntVar(&o.smp, "smp", 2, "processors")
+	fs.StringVar(&o.memory, "mem", "2G", "memory")
+	fs.StringVar(&o.accel, "accel", "auto", "auto, kvm or tcg")
+	fs.BoolVar(&o.icount, "icount", false, "one processor whose time is a count of instructions")
+	fs.StringVar(&o.append, "append", "", "more words for the kernel's command line")
+	fs.StringVar(&o.trace, "trace", "", "QEMU trace events to log into OUT/qemu-trace.log")
+	fs.Func("qemu-arg", "one more argument for QEMU; may be repeated", func(s string) error {
+		o.qemuArgs = append(o.qemuArgs, s)
+		return nil
+	})
+	fs.BoolVar(&o.verbose, "v", false, "copy the console to stderr")
+	if err := fs.Parse(args); err != nil {
+		return nil, usageError{err}
+	}
+	o.command = fs.Args()
+	if _, ok := nicModels[o.nic]; !ok {
+		return nil, usageError{fmt.Errorf("-nic %s: not known", o.nic)}
+	}
+	if o.out == "" {
+		return nil, usageError{errors.New("-out: a folder is needed")}
+	}
+	if len(o.command) == 0 {
+		return nil, usageError{errors.New("nothing to run: give a command after --")}
+	}
+	return &o, nil
+}
+
+func run(ctx context.Context, args []string) (int, error) {
+	o, err := parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		return 0, nil
+	}
+	if err != nil {
+		return exitUsage, err
+	}
+	if o.out, err = filepath.Abs(o.out); err != nil {
+		return exitInternal, err
+	}
+	if err := os.MkdirAll(o.out, 0o755); err != nil {
+		return exitInternal, err
+	}
+	kernel, err := findKernel(ctx, o)
+	if errors.Is(err, debian.ErrNotFound) {
+		return exitSkip, fmt.Errorf("skip: kernel %s: %w", o.kernel, err)
+	}
+	if err != nil {
+		return exitUsage, err
+	}
+	g, err := newGuest(o, kernel)
+	if err != nil {
+		return exitInternal, err
+	}
+	res, err := g.boot(ctx)
+	var f *failure
+	if errors.As(err, &f) {
+		return exitGuest, fmt.Errorf("%w; the console is in %s", err, g.console)
+	}
+	if err != nil {
+		return exitInternal, err
+	}
+	return res.Exit, nil
+}
+
+func logf(format string, args ...any) { fmt.Fprintf(os.Stderr, "vm: "+format+"\n", args...) }
+
+func findKernel(ctx context.Context, o *options) (debian.Kernel, error) {
+	if strings.Contains(o.kernel, "/") {
+		if _, err := os.Stat(o.kernel); err != nil {
+			return debian.Kernel{}, err
+		}
+		return debian.Kernel{Image: o.kernel, Modules: o.modules}, nil
+	}
+	table, err := testenv.Files.ReadFile("kernels")
+	if err != nil {
+		return debian.Kernel{}, err
+	}
+	rows, err := debian.ParseTable(string(table))
+	if err != nil {
+		return debian.Kernel{}, err
+	}
+	row, err := debian.Find(rows, o.kernel)
+	if err != nil {
+		return debian.Kernel{}, err
+	}
+	cache, err := debian.CacheDir()
+	if err != nil {
+		return debian.Kernel{}, err
+	}
+	return debian.Fetch(ctx, cache, row, logf)
+}
+
+func newGuest(o *options, kernel debian.Kernel) (*guest, error) {
+	kvm := !o.icount && (o.accel == "kvm" || o.accel == "auto" && hasKVM())
+	g := &guest{
+		machine: machine{
+			kernel:    kernel.Image,
+			append:    "console=ttyS0 panic=-1 net.ifnames=0",
+			nic:       o.nic,
+			smp:       o.smp,
+			memory:    o.memory,
+			kvm:       kvm,
+			icount:    o.icount,
+			trace:     o.trace,
+			traceFile: filepath.Join(o.out, "qemu-trace.log"),
+			extra:     o.qemuArgs,
+		},
+		modules: kernel.Modules,
+		out:     o.out,
+		console: filepath.Join(o.out, "console.log"),
+		limit:   o.timeout,
+		output:  os.Stdout,
+	}
+	if !kvm {
+		g.append += " txtrace.emulated=1"
+	}
+	if o.append != "" {
+		g.append += " " + o.append
+	}
+	if o.verbose {
+		g.verbose = os.Stderr
+	}
+	wd, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	g.env = map[string]string{
+		"TXTRACE_NIC":    o.nic,
+		"TXTRACE_DRIVER": nicDrivers[o.nic],
+	}
+	if kernel.Modules != "" {
+		modules, err := filepath.Abs(kernel.Modules)
+		if err != nil {
+			return nil, err
+		}
+		// modprobe wants the folder that holds lib/modules.
+		g.env["TXTRACE_MODULES"] = filepath.Join("/host", filepath.Dir(filepath.Dir(filepath.Dir(modules))))
+	}
+	g.job = fmt.Sprintf(". /run/txtrace/net\nnet_up || exit %d\nexport DEV PEER TX_ADDR RX_ADDR\ncd %s\n%s\n",
+		exitGuest, shellQuote([]string{filepath.Join("/host", wd)}), shellQuote(o.command))
+	return g, nil
+}
