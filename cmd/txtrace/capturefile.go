@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// captureFile is the file that record writes while it grows. Nothing on disk
+// changes before the first byte: a recording that cannot begin leaves an
+// older capture where it was.
+type captureFile struct {
+	tool  *tool
+	path  string // "-" is stdout
+	force bool
+	out   io.Writer
+	file  *os.File // out, when it is ours to close
+}
+
+// openCapture refuses what cannot be written, as far as that can be seen
+// without writing.
+func openCapture(t *tool, path string, force bool) (*captureFile, error) {
+	c := &captureFile{tool: t, path: path, force: force}
+	if path == "-" {
+		c.out = t.stdout
+		return c, nil
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.Mode().IsRegular() && !force && !isCapture(path):
+		return nil, usage(path, "not written", "the file exists and is no capture", "add --force to overwrite it, or name another with -o")
+	case err == nil && info.IsDir():
+		return nil, usage(path, "not written", "it is a folder", "name a file with -o")
+	}
+	return c, nil
+}
+
+func (c *captureFile) Write(p []byte) (int, error) {
+	if c.out == nil {
+		if err := c.create(); err != nil {
+			return 0, notWritten(c.path, err)
+		}
+	}
+	return c.out.Write(p)
+}
+
+// create makes the file. An older capture is kept under another name.
+func (c *captureFile) create() error {
+	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	info, err := os.Stat(c.path)
+	switch {
+	case err == nil && !info.Mode().IsRegular():
+		flags = os.O_WRONLY // a pipe, /dev/null
+	case err == nil && isCapture(c.path):
+		if err := os.Rename(c.path, c.path+".old"); err != nil {
+			return err
+		}
+	case err == nil && c.force:
+		if err := os.Remove(c.path); err != nil {
+			return err
+		}
+	}
+	f, err := os.OpenFile(c.path, flags, fileMode)
+	if err != nil {
+		return err
+	}
+	c.file, c.out = f, f
+	if flags&os.O_CREATE == 0 {
+		return nil
+	}
+	return c.tool.giveBack(f)
+}
+
+func (c *captureFile) Close() error {
+	if c.file == nil {
+		return nil
+	}
+	if err := c.file.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
+		return fmt.Errorf("close %s: %w", c.path, err)
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// outputFlags are the flags every verb has.
+type outputFlags struct {
+	output  string
+	format  string
+	force   bool
+	quiet   bool
+	verbose bool
+	color   string
+}
+
+func (o *outputFlags) add(fs *pflag.FlagSet, output string) {
+	fs.StringVarP(&o.output, "output", "o", o.output, output)
+	fs.Var(oneOf(&o.format, "text", "json"), "format", "`FORM`: text or json")
+	fs.BoolVar(&o.force, "force", false, "overwrite what is there")
+	fs.BoolVarP(&o.quiet, "quiet", "q", false, "say nothing on stderr but errors")
+	fs.BoolVarP(&o.verbose, "verbose", "v", false, "say more")
+	fs.Var(oneOf(&o.color, "auto", "always", "never"), "color", "`WHEN`: auto, always or never")
+}
+
+// recordFlags say what is recorded and for how long.
+type recordFlags struct {
+	ifnames   []string
+	netns     []string
+	queues    []uint32
+	qdiscs    []string
+	cgroup    string
+	pid       int
+	detail    string
+	ring      ringSize
+	duration  time.Duration
+	readyFile string
+	backend   string
+	kernelBTF string
+	rawAddr   bool
+}
+
+func (r *recordFlags) add(fs *pflag.FlagSet) {
+	fs.StringSliceVar(&r.ifnames, "filter-ifname", nil, "only devices of these `NAMES`")
+	fs.StringSliceVar(&r.netns, "filter-netns", nil, "only namespaces: a `NAME`, path or inode")
+	fs.Var(numbers{&r.queues}, "filter-queue", "only these queues, as in 0,2-5")
+	fs.StringSliceVar(&r.qdiscs, "filter-qdisc", nil, "only queues with these `KINDS` of qdisc")
+	fs.StringVar(&r.cgroup, "filter-cgroup", "", "only sockets of this cgroup `FOLDER`")
+	fs.IntVar(&r.pid, "filter-pid", 0, "only sockets of this process, by `PID`")
+	fs.Var(oneOf(&r.detail, "batch", "packet"), "detail", "`WHAT`: batch or packet")
+	r.ring.size = 32 << 20
+	fs.Var(&r.ring, "ringbuf-size", "`SIZE` of the ring to user space")
+	fs.DurationVar(&r.duration, "duration", 0, "end after this `TIME`")
+	fs.StringVar(&r.readyFile, "ready-file", "", "write this `FILE` once every probe is on")
+	fs.Var(oneOf(&r.backend, "auto", "btf", "kprobe"), "backend", "`KIND`: auto, btf or kprobe")
+	fs.StringVar(&r.kernelBTF, "kernel-btf", "", "BTF `FILE`, for a kernel without its own")
+	fs.BoolVar(&r.rawAddr, "raw-addresses", false, "keep kernel addresses as they are")
+}
+
+// verifyFlags say what is held against a capture.
+type verifyFlags struct {
+	rules     []string
+	variant   string
+	strict    bool
+	timeScale float64
+}
+
+func (v *verifyFlags) add(fs *pflag.FlagSet) {
+	fs.StringSliceVar(&v.rules, "rules", nil, "only these rules, by `ID`")
+	fs.StringVar(&v.variant, "variant", "auto", "auto, latest or SWITCH=`NAME`,...")
+	fs.BoolVar(&v.strict, "strict", false, "suspect and inconclusive exit with 1, too")
+	fs.Float64Var(&v.timeScale, "time-scale", 1, "stretch time limits by this `FACTOR`")
+}
+
+// reportFlags say how a report is cut and printed.
+type reportFlags struct{ by string }
+
+func (r *reportFlags) add(fs *pflag.FlagSet) {
+	fs.Var(oneOf(&r.by, "queue", "device"), "by", "blocks per `WHAT`: queue or device")
+}
+
+// textFlags say how text spells numbers and times.
+type textFlags struct {
+	human bool
+	time  string
+}
+
+func (f *textFlags) add(fs *pflag.FlagSet) {
+	fs.BoolVar(&f.human, "human", false, "shorten large numbers to K and M")
+	fs.Var(oneOf(&f.time, "relative", "boot", "wall"), "time", "`CLOCK`: relative, boot or wall")
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Txtrace records what a running Linux kernel does on its transmit path,
+// rebuilds the decisions it made, and says whether they follow the kernel's
+// own rules.
+//
+// One file per verb; a verb only wires the packages together. Data goes to
+// stdout, everything else to stderr, one line each:
+//
+//	txtrace: OBJECT: what happened: likely cause; next step
+//
+// Exit codes: 0 nothing is wrong, 1 a rule failed, 2 usage, 3 inconclusive,
+// 4 cannot run here, 5 internal error, 6 the command failed and no rule did.
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	// The first signal ends the work in order. After it the default comes
+	// back, so that the second one ends the process at once; a capture is
+	// readable up to its last block at any time.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// run is the whole program but for the process: it returns the exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	t := &tool{
+		stdin:    os.Stdin,
+		stdout:   stdout,
+		stderr:   stderr,
+		getenv:   os.Getenv,
+		recorder: kernelRecorder{},
+	}
+	return t.main(ctx, args)
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// choice is a flag with a fixed set of values.
+type choice struct {
+	value *string
+	names []string
+}
+
+// oneOf makes *p a choice between names, the first of which is the default.
+func oneOf(p *string, names ...string) choice {
+	*p = names[0]
+	return choice{p, names}
+}
+
+func (c choice) String() string {
+	if c.value == nil {
+		return ""
+	}
+	return *c.value
+}
+
+func (c choice) Type() string { return strings.Join(c.names, "|") }
+
+func (c choice) Set(s string) error {
+	if !slices.Contains(c.names, s) {
+		return fmt.Errorf("it is one of %s", strings.Join(c.names, ", "))
+	}
+	*c.value = s
+	return nil
+}
+
+// size is a number of bytes, typed as 65536, 64KiB or 32MiB.
+type size uint64
+
+var sizeUnits = []struct {
+	name  string
+	shift uint
+}{{"GiB", 30}, {"MiB", 20}, {"KiB", 10}, {"B", 0}, {"", 0}}
+
+func (s size) String() string {
+	for _, u := range sizeUnits {
+		if s != 0 && u.shift != 0 && s&(1<<u.shift-1) == 0 {
+			return fmt.Sprintf("%d%s", s>>u.shift, u.name)
+		}
+	}
+	return strconv.FormatUint(uint64(s), 10)
+}
+
+func (s *size) Type() string { return "SIZE" }
+
+func (s *size) Set(text string) error {
+	for _, u := range sizeUnits {
+		digits, ok := strings.CutSuffix(text, u.name)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseUint(digits, 10, 64)
+		if err != nil || n > math.MaxUint64>>u.shift {
+			break
+		}
+		*s = size(n << u.shift)
+		return nil
+	}
+	return errors.New("a size is a number with nothing, KiB, MiB or GiB behind it")
+}
+
+// ringSize is the size of a BPF ring, which the kernel limits.
+type ringSize struct{ size }
+
+func (s *ringSize) Set(text string) error {
+	var n size
+	if err := n.Set(text); err != nil {
+		return err
+	}
+	if n < 4096 || n > 1<<31 || n&(n-1) != 0 {
+		return errors.New("a ring is a power of two from 4KiB to 2GiB")
+	}
+	s.size = n
+	return nil
+}
+
+// numbers is a flag that lists numbers and ranges: 0,2-5.
+type numbers struct{ list *[]uint32 }
+
+func (n numbers) String() string {
+	if n.list == nil {
+		return ""
+	}
+	var s []string
+	for _, v := range *n.list {
+		s = append(s, strconv.FormatUint(uint64(v), 10))
+	}
+	return strings.Join(s, ",")
+}
+
+func (n numbers) Type() string { return "NUMBERS" }
+
+// maxQueue is the highest queue index a record can carry.
+const maxQueue = 0xfffe
+
+func (n numbers) Set(text string) error {
+	for part := range strings.SplitSeq(text, ",") {
+		low, high, ranged := strings.Cut(part, "-")
+		if !ranged {
+			high = low
+		}
+		from, err1 := strconv.ParseUint(low, 10, 16)
+		to, err2 := strconv.ParseUint(high, 10, 16)
+		if err1 != nil || err2 != nil || from > to || to > maxQueue {
+			return errors.New("it lists queues as in 0,2-5")
+		}
+		for v := from; v <= to; v++ {
+			*n.list = append(*n.list, uint32(v))
+		}
+	}
+	return nil
+}
