@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+
+GO        ?= go
+PREFIX    ?= /usr/local
+KERNEL    ?= 6.1
+NIC       ?= e1000e
+SCENARIO  ?= bulk-udp
+OUT       ?= out/$(SCENARIO)
+# FUZZTIME=30s makes test-fuzz look for new inputs; empty runs the seeds.
+FUZZTIME  ?=
+
+# The pin: the BPF object in the tree is this compiler's, byte for byte.
+CLANG        := clang-14
+CLANG_FORMAT := clang-format-14
+
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
+# Every run notes here what this machine could not do; .ci/run prints it.
+LEFT_OUT := out/left-out.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help generate build check check-go check-c check-generate \
+	test test-setup test-unit test-fuzz test-cli test-vm bench cost demo vm clean install
+
+help: ## print this
+	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+
+build: ## bin/txtrace, static; needs Go and nothing else
+	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false \
+		-ldflags '-s -w -X main.buildVersion=$(VERSION)' -o bin/txtrace ./cmd/txtrace
+
+install: build ## copy bin/txtrace to $(DESTDIR)$(PREFIX)/bin
+	install -D -m 0755 bin/txtrace $(DESTDIR)$(PREFIX)/bin/txtrace
+
+generate: ## the BPF object, its Go, the licences; needs the pinned clang
+	BPF2GO_CC=$(CLANG) $(GO) generate ./...
+
+check: check-go check-c check-generate ## format, vet, staticcheck, arrows, generated files
+
+check-go:
+	@bad=$$(gofmt -l bpf cmd internal testenv); \
+	if [ -n "$$bad" ]; then echo "gofmt would change: $$bad"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+	$(GO) test -count=1 -run Arrows ./internal
+
+check-c:
+	@mkdir -p out
+	@if command -v $(CLANG_FORMAT) >/dev/null; then \
+		find bpf -name '*.[ch]' -exec $(CLANG_FORMAT) --dry-run -Werror {} +; \
+	else \
+		echo "clang-format of bpf/: skipped, the pin $(CLANG_FORMAT) is not here" | tee -a $(LEFT_OUT); \
+	fi
+
+# Compared are the files as they were and as go generate leaves them, so it
+# works in a tree with other changes, and in one without git.
+SUMS = find bpf cmd internal -type f -exec sha256sum {} + | sort -k 2
+
+check-generate:
+	@mkdir -p out
+	@$(SUMS) >out/generate.before
+	@if command -v $(CLANG) >/dev/null; then \
+		BPF2GO_CC=$(CLANG) $(GO) generate ./...; \
+	else \
+		echo "go generate of the BPF object: skipped, the pin $(CLANG) is not here" | tee -a $(LEFT_OUT); \
+		$(GO) generate $$($(GO) list ./... | grep -v /internal/probes); \
+	fi
+	@$(SUMS) >out/generate.after
+	@diff out/generate.before out/generate.after || { echo "go generate changed these files"; exit 1; }
+
+test: test-setup check test-unit test-fuzz test-cli test-vm ## everything, guests too; installs what is missing when root
+
+test-setup:
+	@mkdir -p out && rm -f $(LEFT_OUT)
+	@$(GO) run ./testenv/setup test
+
+test-unit: ## packages, without root and without a guest
+	$(GO) test $$($(GO) list ./... | grep -v -e /cmd/txtrace -e /testenv)
+
+test-fuzz: ## fuzz targets: their seeds, or FUZZTIME=30s each
+	@for pkg in $$(grep -rl --include='*_test.go' '^func Fuzz' cmd internal | xargs -r -n 1 dirname | sort -u); do \
+		if [ -z "$(FUZZTIME)" ]; then $(GO) test -run '^Fuzz' ./$$pkg || exit 1; continue; fi; \
+		for f in $$(grep -ho '^func Fuzz[A-Za-z0-9_]*' $$pkg/*_test.go | cut -d ' ' -f 2); do \
+			$(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) ./$$pkg || exit 1; \
+		done; \
+	done
+
+test-cli: ## the command line, without root and without a guest
+	$(GO) test ./cmd/txtrace/...
+
+test-vm: build ## guests: real kernels in QEMU
+	$(GO) test -timeout 60m ./testenv/...
+
+bench: ## decode, rebuild, rules: records per second and memory
+	$(GO) test -run '^$$' -bench . -benchmem ./internal/...
+
+demo: ## boot Debian's kernel, load a NIC, show what txtrace says
+	@$(GO) run ./testenv/setup demo
+	@$(MAKE) --no-print-directory vm KERNEL=6.1 NIC=e1000e SCENARIO=bulk-udp OUT=out/demo
+	@cat out/demo/verify.txt
+
+vm: build ## one guest: KERNEL=6.1 NIC=e1000e SCENARIO=bulk-udp OUT=out/bulk-udp
+	$(GO) run ./testenv/vm -kernel $(KERNEL) -nic $(NIC) -scenario $(SCENARIO) -out $(OUT)
+
+clean: ## remove what was built and recorded
+	rm -rf bin out
