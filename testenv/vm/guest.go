@@ -50,10 +50,10 @@ type guest struct {
 
 // result is how a boot went.
 type result struct {
-	Exit    int           // the job's exit code
-	Command []string      // QEMU's command line
-	Steps   []step        // in order
-	Seconds time.Duration // from QEMU's start to its end
+	Exit    int      // the job's exit code
+	Release string   // the kernel's own name
+	Command []string // QEMU's command line
+	Steps   []step   // in order; boot is the first
 }
 
 // step is a part of a run and the time it took.
@@ -84,12 +84,15 @@ func (g *guest) boot(ctx context.Context) (*result, error) {
 		return nil, err
 	}
 	res := &result{Command: g.args()}
-	start := time.Now()
-	runErr := g.run(ctx, res.Command, control)
-	res.Seconds = time.Since(start)
-	res.Steps, err = readSteps(filepath.Join(control, "steps"))
+	up, runErr := g.run(ctx, res.Command, control)
+	res.Steps = []step{{Name: "boot", Seconds: seconds(up)}}
+	steps, err := readSteps(filepath.Join(control, "steps"))
 	if err != nil {
 		return res, err
+	}
+	res.Steps = append(res.Steps, steps...)
+	if b, err := os.ReadFile(filepath.Join(control, "release")); err == nil {
+		res.Release = strings.TrimSpace(string(b))
 	}
 	if runErr != nil {
 		return res, runErr
@@ -181,14 +184,15 @@ func (g *guest) writeInitramfs(path string) error {
 	return os.WriteFile(path, b.Bytes(), 0o644)
 }
 
-// run starts QEMU and waits for its end, for the panic of the guest, or
-// for the time limit. It ends no process but its own.
-func (g *guest) run(ctx context.Context, command []string, control string) error {
-	log, err := os.Create(g.console)
+// run starts QEMU and waits for its end, which a panic and the time limit
+// bring about too. It ends no process but its own. up is the time until
+// the guest's second stage, or until the end if there was none.
+func (g *guest) run(ctx context.Context, command []string, control string) (up time.Duration, err error) {
+	console, err := os.Create(g.console)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	defer log.Close()
+	defer console.Close()
 	ctx, cancel := context.WithTimeout(ctx, g.limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
@@ -196,63 +200,69 @@ func (g *guest) run(ctx context.Context, command []string, control string) error
 	cmd.Stderr = &stderr
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	// QEMU dies with the thread that started it, so it does not outlive
 	// a runner that is killed.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	start := time.Now()
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("%w: go run ./testenv/setup demo", err)
+		return 0, fmt.Errorf("%w: go run ./testenv/setup demo", err)
 	}
 
-	var mu sync.Mutex // the log is written by two
-	var panicked string
-	both := func(p []byte) {
+	var mu sync.Mutex // two write to the log
+	write := func(p []byte) error {
 		mu.Lock()
 		defer mu.Unlock()
-		log.Write(p)
-		if g.verbose != nil {
-			g.verbose.Write(p)
-		}
+		_, err := console.Write(p)
+		return err
 	}
 	done := make(chan struct{})
 	var output sync.WaitGroup
 	output.Go(func() {
 		follow(filepath.Join(control, "output"), done, func(p []byte) {
 			g.output.Write(p)
-			mu.Lock()
-			defer mu.Unlock()
-			log.Write(p)
+			write(p)
 		})
 	})
-	r := bufio.NewReader(stdout)
-	for {
-		line, err := r.ReadBytes('\n')
-		both(line)
+	var panicked string
+	var readErr, logErr error
+	for r := bufio.NewReader(stdout); readErr == nil; {
+		var line []byte
+		line, readErr = r.ReadBytes('\n')
+		if err := write(line); logErr == nil {
+			logErr = err
+		}
+		if g.verbose != nil {
+			g.verbose.Write(line)
+		}
 		if panicked == "" && bytes.Contains(line, []byte("Kernel panic - not syncing")) {
 			panicked = cleanLine(line)
 		}
-		if err != nil {
-			break
+		if up == 0 && bytes.Contains(line, []byte("txtrace-stage2:")) {
+			up = time.Since(start)
 		}
 	}
 	waitErr := cmd.Wait()
+	if up == 0 {
+		up = time.Since(start)
+	}
 	close(done)
 	output.Wait()
 
 	switch {
 	case panicked != "":
-		return &failure{"panic", panicked}
+		return up, &failure{"panic", panicked}
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return &failure{"timeout", fmt.Sprintf("not done after %v", g.limit)}
+		return up, &failure{"timeout", fmt.Sprintf("not done after %v; the last line is: %s", g.limit, lastConsoleLine(g.console))}
 	case ctx.Err() != nil:
-		return ctx.Err()
+		return up, ctx.Err()
 	case waitErr != nil:
-		return &failure{"boot", fmt.Sprintf("%v: %s", waitErr, strings.TrimSpace(stderr.String()))}
+		return up, &failure{"boot", fmt.Sprintf("%v: %s", waitErr, strings.TrimSpace(stderr.String()))}
 	}
-	return nil
+	return up, logErr
 }
 
 // follow hands on what a growing file holds until done, and the rest.

@@ -16,7 +16,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -50,7 +49,15 @@ type options struct {
 	trace           string
 	qemuArgs        []string
 	verbose         bool
+	env             []string
 	command         []string
+
+	// With scenarios instead of a command:
+	scenarios []string
+	tools     []string
+	txtrace   string
+	seed      int
+	seconds   int
 }
 
 type usageError struct{ error }
@@ -70,7 +77,7 @@ func parse(args []string) (*options, error) {
 	fs := flag.NewFlagSet("vm", flag.ContinueOnError)
 	fs.StringVar(&o.kernel, "kernel", "6.1", "row of testenv/kernels, or path of a bzImage (with a slash)")
 	fs.StringVar(&o.modules, "modules", "", "lib/modules/<version> folder of a bzImage; empty when all is built in")
-	fs.StringVar(&o.nic, "nic", "e1000e", strings.Join(slices.Sorted(maps.Keys(nicModels)), ", "))
+	fs.StringVar(&o.nic, "nic", "e1000e", strings.Join(nicNames(), ", "))
 	fs.StringVar(&o.out, "out", "", "folder that the guest writes to as /out")
 	fs.DurationVar(&o.timeout, "timeout", 5*time.Minute, "limit of one boot")
 	fs.IntVar(&o.smp, "smp", 2, "processors")
@@ -83,21 +90,64 @@ func parse(args []string) (*options, error) {
 		o.qemuArgs = append(o.qemuArgs, s)
 		return nil
 	})
+	fs.Func("env", "NAME=VALUE for the guest; may be repeated", func(s string) error {
+		if name, _, ok := strings.Cut(s, "="); !ok || name == "" {
+			return fmt.Errorf("want NAME=VALUE")
+		}
+		o.env = append(o.env, s)
+		return nil
+	})
 	fs.BoolVar(&o.verbose, "v", false, "copy the console to stderr")
+	scenarios := fs.String("scenario", "", "instead of a command: "+strings.Join(scenarioNames(), ",")+", or several with commas, or all")
+	tools := fs.String("tools", "txtrace", "what records in the scenarios, with commas: "+strings.Join(toolNames, ",")+", or none")
+	fs.StringVar(&o.txtrace, "txtrace", "bin/txtrace", "the txtrace that records and verifies")
+	fs.IntVar(&o.seed, "seed", 1, "of the load: its ports follow from it")
+	fs.IntVar(&o.seconds, "seconds", 4, "how long the load lasts")
 	if err := fs.Parse(args); err != nil {
 		return nil, usageError{err}
 	}
 	o.command = fs.Args()
-	if _, ok := nicModels[o.nic]; !ok {
-		return nil, usageError{fmt.Errorf("-nic %s: not known", o.nic)}
+	switch *scenarios {
+	case "":
+	case "all":
+		o.scenarios = scenarioNames()
+	default:
+		o.scenarios = strings.Split(*scenarios, ",")
 	}
-	if o.out == "" {
-		return nil, usageError{errors.New("-out: a folder is needed")}
+	if *tools != "none" {
+		o.tools = strings.Split(*tools, ",")
 	}
-	if len(o.command) == 0 {
-		return nil, usageError{errors.New("nothing to run: give a command after --")}
+	return &o, usage(o.check())
+}
+
+func (o *options) check() error {
+	switch {
+	case o.nic == "faultnic":
+		return errors.New("-nic faultnic: not made yet")
+	case !slices.Contains(nicNames(), o.nic):
+		return checkNames("-nic", []string{o.nic}, nicNames())
+	case !slices.Contains([]string{"auto", "kvm", "tcg"}, o.accel):
+		return checkNames("-accel", []string{o.accel}, []string{"auto", "kvm", "tcg"})
+	case o.out == "":
+		return errors.New("-out: a folder is needed")
+	case (len(o.command) == 0) == (len(o.scenarios) == 0):
+		return errors.New("give either -scenario or a command after --")
+	case o.seed < 0:
+		return errors.New("-seed: must not be negative")
+	case o.smp < 1 || o.seconds < 1:
+		return errors.New("-smp, -seconds: at least 1")
 	}
-	return &o, nil
+	if err := checkNames("-scenario", o.scenarios, scenarioNames()); err != nil {
+		return err
+	}
+	return checkNames("-tools", o.tools, toolNames)
+}
+
+func usage(err error) error {
+	if err != nil {
+		return usageError{err}
+	}
+	return nil
 }
 
 func run(ctx context.Context, args []string) (int, error) {
@@ -122,6 +172,13 @@ func run(ctx context.Context, args []string) (int, error) {
 		return exitUsage, err
 	}
 	g, err := newGuest(o, kernel)
+	if err != nil {
+		return exitInternal, err
+	}
+	if len(o.scenarios) > 0 {
+		return runScenarios(ctx, o, g)
+	}
+	g.job, err = commandJob(o.command)
 	if err != nil {
 		return exitInternal, err
 	}
@@ -194,10 +251,6 @@ func newGuest(o *options, kernel debian.Kernel) (*guest, error) {
 	if o.verbose {
 		g.verbose = os.Stderr
 	}
-	wd, err := os.Getwd()
-	if err != nil {
-		return nil, err
-	}
 	g.env = map[string]string{
 		"TXTRACE_NIC":    o.nic,
 		"TXTRACE_DRIVER": nicDrivers[o.nic],
@@ -210,7 +263,24 @@ func newGuest(o *options, kernel debian.Kernel) (*guest, error) {
 		// modprobe wants the folder that holds lib/modules.
 		g.env["TXTRACE_MODULES"] = filepath.Join("/host", filepath.Dir(filepath.Dir(filepath.Dir(modules))))
 	}
-	g.job = fmt.Sprintf(". /run/txtrace/net\nnet_up || exit %d\nexport DEV PEER TX_ADDR RX_ADDR\ncd %s\n%s\n",
-		exitGuest, shellQuote([]string{filepath.Join("/host", wd)}), shellQuote(o.command))
+	for _, e := range o.env {
+		name, value, _ := strings.Cut(e, "=")
+		g.env[name] = value
+	}
 	return g, nil
+}
+
+// commandJob runs a command with the NICs set up, in the folder that vm
+// was started in.
+func commandJob(command []string) (string, error) {
+	wd, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf(`. /run/txtrace/net
+net_up || exit %d
+export DEV PEER TX_ADDR RX_ADDR
+cd %s
+%s
+`, exitGuest, shellQuote([]string{"/host" + wd}), shellQuote(command)), nil
 }

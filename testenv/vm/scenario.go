@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/txtrace/txtrace/testenv"
+)
+
+// outcome is result.json: how one scenario went.
+type outcome struct {
+	Version  int    `json:"v"`
+	Type     string `json:"type"`
+	Kernel   string `json:"kernel"`
+	Release  string `json:"release,omitempty"`
+	NIC      string `json:"nic"`
+	Scenario string `json:"scenario"`
+	Seed     int    `json:"seed"`
+	Emulated bool   `json:"emulated"`
+	Exit     int    `json:"exit"`
+	Failure  string `json:"failure,omitempty"`
+	Steps    []step `json:"steps"`
+	QEMU     string `json:"qemu"`
+}
+
+// scenarioNames lists the files of testenv/scenarios.
+func scenarioNames() []string {
+	entries, err := fs.ReadDir(testenv.Files, "scenarios")
+	if err != nil {
+		panic(err) // embedded
+	}
+	var names []string
+	for _, e := range entries {
+		if path.Ext(e.Name()) == "" {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+// scenarioJob is the guest's script for some scenarios, one after the
+// other in one boot.
+func scenarioJob(names []string) string {
+	return fmt.Sprintf(`. /run/txtrace/net
+. /run/txtrace/scenarios/lib.sh
+SCENARIO=guest
+step net net_up || exit %d
+run_scenarios %s
+`, exitGuest, strings.Join(names, " "))
+}
+
+// scenarioDir is where a scenario's files go: a single one has the whole
+// folder.
+func scenarioDir(out string, names []string, name string) string {
+	if len(names) == 1 {
+		return out
+	}
+	return filepath.Join(out, name)
+}
+
+// made is what a scenario leaves in its folder; an earlier run's goes.
+var made = []string{
+	"capture.txtrace", "report.txt", "report.json", "verify.txt", "verify.json", "result.json",
+	"before", "after", "record.log",
+	"perf.data", "perf.log", "trace.dat", "trace-cmd.log",
+}
+
+// runScenarios boots the guest, looks at the captures on the host, writes
+// a result.json for each scenario, and returns the worst exit code.
+func runScenarios(ctx context.Context, o *options, g *guest) (int, error) {
+	for _, name := range o.scenarios {
+		dir := scenarioDir(o.out, o.scenarios, name)
+		for _, f := range made {
+			if err := os.RemoveAll(filepath.Join(dir, f)); err != nil {
+				return exitInternal, err
+			}
+		}
+	}
+	g.job = scenarioJob(o.scenarios)
+	g.env["TOOLS"] = strings.Join(o.tools, " ")
+	g.env["SEED"] = fmt.Sprint(o.seed)
+	g.env["LOAD_SECONDS"] = fmt.Sprint(o.seconds)
+	if slices.Contains(o.tools, "txtrace") {
+		bin, err := filepath.Abs(o.txtrace)
+		if err != nil {
+			return exitInternal, err
+		}
+		if _, err := os.Stat(bin); err != nil {
+			return exitUsage, fmt.Errorf("%w: make build", err)
+		}
+		g.env["TXTRACE_BIN"] = "/host" + bin
+	}
+
+	res, bootErr := g.boot(ctx)
+	if res == nil {
+		return exitInternal, bootErr
+	}
+	var f *failure
+	if bootErr != nil && !errors.As(bootErr, &f) {
+		return exitInternal, bootErr
+	}
+
+	codes := make([]int, 0, len(o.scenarios))
+	for _, name := range o.scenarios {
+		oc := outcome{
+			Version: 1, Type: "result",
+			Kernel: o.kernel, Release: res.Release, NIC: o.nic, Scenario: name,
+			Seed: o.seed, Emulated: !g.kvm,
+			QEMU: shellQuote(res.Command),
+		}
+		oc.Steps, oc.Exit, oc.Failure = judge(name, res, bootErr)
+		dir := scenarioDir(o.out, o.scenarios, name)
+		if _, err := os.Stat(filepath.Join(dir, "capture.txtrace")); err == nil {
+			steps := examine(ctx, o.txtrace, dir)
+			oc.Steps = append(oc.Steps, steps...)
+			if oc.Exit == 0 {
+				oc.Exit = steps[0].Exit
+			}
+		}
+		if err := writeOutcome(dir, oc); err != nil {
+			return exitInternal, err
+		}
+		if oc.Failure != "" {
+			logf("%s: %s", name, oc.Failure)
+		}
+		codes = append(codes, oc.Exit)
+	}
+	if bootErr != nil {
+		return exitGuest, fmt.Errorf("%w; the console is in %s", bootErr, g.console)
+	}
+	return worst(codes), nil
+}
+
+// judge picks a scenario's steps from those of the boot, and says how it
+// went in the guest: 0, a skip or a failure.
+func judge(name string, res *result, bootErr error) (steps []step, exit int, failed string) {
+	ran := false
+	for _, s := range res.Steps {
+		owner, short, ok := strings.Cut(s.Name, "/")
+		if !ok || owner == "guest" {
+			steps = append(steps, s)
+			continue
+		}
+		if owner != name {
+			continue
+		}
+		ran = true
+		s.Name = short
+		steps = append(steps, s)
+		switch {
+		case s.Exit == 0 || exit != 0:
+		case short == "setup" && s.Exit == exitSkip:
+			exit, failed = exitSkip, "skipped: the scenario cannot run on this device or kernel"
+		default:
+			exit, failed = exitGuest, fmt.Sprintf("%s: exit code %d", short, s.Exit)
+		}
+	}
+	finished := slices.ContainsFunc(steps, func(s step) bool { return s.Name == "teardown" })
+	switch {
+	case exit != 0 || ran && finished:
+		return steps, exit, failed
+	case bootErr != nil:
+		return steps, exitGuest, bootErr.Error()
+	}
+	return steps, exitGuest, "it did not run to its end"
+}
+
+// examine runs verify and report on a capture; verify's text comes first.
+func examine(ctx context.Context, txtrace, dir string) []step {
+	var steps []step
+	for _, verb := range []string{"verify", "report"} {
+		for _, form := range []struct{ name, suffix string }{{"text", "txt"}, {"json", "json"}} {
+			s := step{Name: verb + "-" + form.name}
+			start := time.Now()
+			err := capture(ctx, filepath.Join(dir, verb+"."+form.suffix),
+				txtrace, verb, "--format", form.name, filepath.Join(dir, "capture.txtrace"))
+			s.Seconds = seconds(time.Since(start))
+			var ee *exec.ExitError
+			switch {
+			case err == nil:
+			case errors.As(err, &ee) && ee.ExitCode() >= 0:
+				s.Exit = ee.ExitCode()
+			default:
+				s.Exit = exitInternal
+				logf("%v", err)
+			}
+			steps = append(steps, s)
+		}
+	}
+	return steps
+}
+
+// capture runs a command with its output in a file.
+func capture(ctx context.Context, file, name string, args ...string) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
+	defer cancel()
+	f, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Stdout = f
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	err = cmd.Run()
+	if stderr.Len() > 0 {
+		os.Stderr.Write(stderr.Bytes())
+	}
+	return errors.Join(err, f.Close())
+}
+
+func writeOutcome(dir string, oc outcome) error {
+	b, err := json.MarshalIndent(oc, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "result.json"), append(b, '\n'), 0o644)
+}
+
+// worst picks the exit code that matters most. That some scenarios were
+// skipped shows only when all were.
+func worst(codes []int) int {
+	for _, c := range []int{exitGuest, exitInternal, exitUsage, 1, 6, 3, 0} {
+		if slices.Contains(codes, c) {
+			return c
+		}
+	}
+	if slices.Contains(codes, exitSkip) {
+		return exitSkip
+	}
+	return slices.Max(codes)
+}
+
+func seconds(d time.Duration) float64 { return d.Round(10 * time.Millisecond).Seconds() }
+
+// toolNames is what lib.sh knows how to start.
+var toolNames = []string{"txtrace", "perf", "trace-cmd"}
+
+func checkNames(what string, got, known []string) error {
+	for _, g := range got {
+		if !slices.Contains(known, g) {
+			return fmt.Errorf("%s %s: not known; there is %s", what, g, strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
+
+func nicNames() []string { return slices.Sorted(maps.Keys(nicModels)) }
