@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"syscall"
+
+	"github.com/txtrace/txtrace/internal/capture"
+	"github.com/txtrace/txtrace/internal/event"
+)
+
+// fakeRecorder plays records instead of recording a kernel.
+type fakeRecorder struct {
+	header  capture.Header
+	records []event.Any
+	fail    error // of the recording, before anything is attached
+	cut     bool  // ends without a footer
+	full    int64 // bytes that the disk takes, 0: all
+}
+
+func (f *fakeRecorder) record(ctx context.Context, s session) (*capture.Footer, error) {
+	if f.fail != nil {
+		return nil, f.fail
+	}
+	out := s.out
+	if f.full > 0 {
+		out = &fullDisk{s.out, f.full}
+	}
+	w, err := capture.NewWriter(out, &f.header)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.ready(); err != nil {
+		return nil, err
+	}
+	for _, r := range f.records {
+		if err := capture.PutAny(w, r); err != nil {
+			return nil, err
+		}
+	}
+	<-ctx.Done()
+	foot := &capture.Footer{Ended: endOf(ctx).Error(), Child: s.child(), Records: map[string]int64{}}
+	for _, r := range f.records {
+		foot.Records[r.Head().Kind.String()]++
+	}
+	if f.cut {
+		return foot, w.Flush()
+	}
+	return foot, w.Close(foot)
+}
+
+// fullDisk takes some bytes and then no more.
+type fullDisk struct {
+	to   io.Writer
+	left int64
+}
+
+func (d *fullDisk) Write(p []byte) (int, error) {
+	if int64(len(p)) <= d.left {
+		d.left -= int64(len(p))
+		return d.to.Write(p)
+	}
+	n, err := d.to.Write(p[:d.left])
+	d.left = 0
+	return n, errors.Join(err, syscall.ENOSPC)
+}
+
+// fakes are the recorders that a script may choose by name.
+func fakes(name string) *fakeRecorder {
+	f := &fakeRecorder{header: capture.Header{Kernel: capture.Kernel{Release: "6.1.0-fake", CPUs: 1, HZ: 250}}}
+	f.records = []event.Any{&event.Notice{Subtype: event.NoticeArmed}, &event.Notice{Subtype: event.NoticeDisarmed}}
+	for i, r := range f.records {
+		h := r.Head()
+		h.CPU, h.Seq, h.Time = event.UserCPU, uint32(i), uint64(i+1)
+	}
+	switch {
+	case name == "cut":
+		f.cut = true
+	case strings.HasPrefix(name, "refuse"):
+		f.fail = &failure{exitSkip, "record", "CAP_BPF is missing", "not root", "fake"}
+	case name == "full":
+		f.full = 8192
+	}
+	return f
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/txtrace/txtrace/internal/capture"
+)
+
+// openReader opens the capture at path; "-" is stdin. The caller closes it.
+func openReader(t *tool, path string) (*capture.Reader, io.Closer, error) {
+	var in io.ReadCloser
+	if path == "-" {
+		in = io.NopCloser(t.stdin)
+	} else {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, nil, notRead(path, err)
+		}
+		in = f
+	}
+	r, err := capture.Open(in)
+	if err != nil {
+		in.Close()
+		return nil, nil, notCapture(path, err)
+	}
+	return r, in, nil
+}
+
+// notCapture words an error of capture.Open, whose text is what happened, the
+// cause and the next step.
+func notCapture(path string, err error) error {
+	for _, known := range []error{capture.ErrForeign, capture.ErrNewer, capture.ErrHeader, capture.ErrTables} {
+		if !errors.Is(err, known) {
+			continue
+		}
+		rest := strings.TrimPrefix(err.Error(), known.Error()+": ")
+		cause, next, ok := strings.Cut(rest, "; ")
+		if !ok {
+			next = "name a file that txtrace record or txtrace run wrote"
+		}
+		return usage(path, known.Error(), cause, next)
+	}
+	return notRead(path, err)
+}
+
+// isCapture says whether the file at path begins as a capture does.
+func isCapture(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	_, err = capture.Open(f)
+	return !errors.Is(err, capture.ErrForeign)
+}
