@@ -31,10 +31,3 @@ var (
 	errDuration = errors.New("duration")
 	errSignal   = errors.New("signal")
 )
-
-// kernelRecorder records the running kernel.
-type kernelRecorder struct{}
-
-func (kernelRecorder) record(context.Context, session) (*capture.Footer, error) {
-	return nil, errors.New("recording is not built yet")
-}

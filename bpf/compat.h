@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * One getter per difference between kernels, each with the change it follows.
+ * Per-CPU variables are reached by their symbol plus __per_cpu_offset; a weak
+ * symbol is 0 where the kernel has none.
+ */
+#ifndef TXTRACE_COMPAT_H
+#define TXTRACE_COMPAT_H
+
+extern void __per_cpu_offset __ksym __weak;
+extern void __preempt_count __ksym __weak;
+extern void pcpu_hot __ksym __weak;
+extern void softnet_data __ksym __weak;
+
+static __always_inline __u64 cpu_base(__u32 cpu)
+{
+	__u64 off = 0;
+
+	bpf_probe_read_kernel(&off, sizeof(off),
+			      (void *)&__per_cpu_offset + (__u64)cpu * 8);
+	return off;
+}
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), \
+			     apply_to = record)
+
+/* 6.2 (d7b6d709a76a) moved the count into one hot cache line, 6.15 out again. */
+struct pcpu_hot {
+	int preempt_count;
+};
+
+/* 5.2 (97cdcf37b57e): xmit_more left the skb for softnet_data. */
+struct softnet_data___v5_2 {
+	struct {
+		unsigned short recursion;
+		unsigned char more;
+	} xmit;
+};
+
+/* 6.11 (ecefbc09e8ee) named the struct so that task_struct can have one too. */
+struct netdev_xmit {
+	unsigned short recursion;
+	unsigned char more;
+};
+
+struct softnet_data___v6_11 {
+	struct netdev_xmit xmit;
+};
+
+struct task_struct___rt {
+	struct netdev_xmit net_xmit;
+};
+
+#pragma clang attribute pop
+
+static __always_inline int preempt_count_of(__u64 base)
+{
+	int count = 0;
+
+	if (bpf_core_type_exists(struct pcpu_hot))
+		bpf_probe_read_kernel(
+			&count, sizeof(count),
+			(void *)&pcpu_hot + base +
+				bpf_core_field_offset(struct pcpu_hot,
+						      preempt_count));
+	else
+		bpf_probe_read_kernel(&count, sizeof(count),
+				      (void *)&__preempt_count + base);
+	return count;
+}
+
+/* What the kernel last told a driver: 0, 1 or TX_MORE_UNKNOWN. */
+static __always_inline __u8 xmit_more(__u32 cpu)
+{
+	__u8 more = TX_MORE_UNKNOWN;
+	__u64 off;
+
+	/* PREEMPT_RT keeps it per task since 6.11 (ecefbc09e8ee). */
+	if (bpf_core_field_exists(struct task_struct___rt, net_xmit)) {
+		off = bpf_core_field_offset(struct task_struct___rt, net_xmit) +
+		      bpf_core_field_offset(struct netdev_xmit, more);
+		bpf_probe_read_kernel(&more, 1,
+				      (void *)bpf_get_current_task() + off);
+		return more;
+	}
+	if (!&softnet_data)
+		return more;
+	if (bpf_core_type_exists(struct netdev_xmit))
+		off = bpf_core_field_offset(struct softnet_data___v6_11, xmit) +
+		      bpf_core_field_offset(struct netdev_xmit, more);
+	else
+		off = bpf_core_field_offset(struct softnet_data___v5_2,
+					    xmit.more);
+	bpf_probe_read_kernel(&more, 1,
+			      (void *)&softnet_data + cpu_base(cpu) + off);
+	return more;
+}
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The kernel's types, cut down to the fields that are used. Offsets come from
+ * the running kernel's BTF; order and neighbours here mean nothing.
+ */
+#ifndef TXTRACE_KERNEL_H
+#define TXTRACE_KERNEL_H
+
+#define TCQ_F_ONETXQUEUE 0x10
+#define TCQ_F_CPUSTATS 0x20
+#define TCQ_F_NOLOCK 0x100
+
+#define QUEUE_STATE_DRV_XOFF (1 << 0)
+#define QUEUE_STATE_STACK_XOFF (1 << 1)
+
+#define NETDEV_TX_BUSY 0x10
+
+#define IFF_LOOPBACK 0x8
+
+#define TSQ_THROTTLED (1 << 0)
+#define TSQ_QUEUED (1 << 1)
+#define TCP_TSQ_DEFERRED (1 << 2)
+
+#define HARDIRQ_MASK 0x000f0000
+#define SOFTIRQ_OFFSET 0x00000100
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), \
+			     apply_to = record)
+
+typedef struct {
+	int counter;
+} atomic_t;
+
+struct refcount_struct {
+	atomic_t refs;
+};
+
+struct task_struct {
+	char comm[16];
+};
+
+struct ns_common {
+	unsigned int inum;
+};
+
+struct netns_ipv4 {
+	int sysctl_tcp_limit_output_bytes;
+};
+
+struct net {
+	struct ns_common ns;
+	struct netns_ipv4 ipv4;
+};
+
+typedef struct {
+	struct net *net;
+} possible_net_t;
+
+struct dql {
+	unsigned int num_queued;
+	unsigned int adj_limit;
+	unsigned int last_obj_cnt;
+	unsigned int limit;
+	unsigned int num_completed;
+	unsigned int prev_ovlimit;
+	unsigned int prev_num_queued;
+	unsigned int prev_last_obj_cnt;
+	unsigned int lowest_slack;
+	unsigned long slack_start_time;
+	unsigned int max_limit;
+	unsigned int min_limit;
+	unsigned int slack_hold_time;
+};
+
+struct net_device;
+struct Qdisc;
+
+struct netdev_queue {
+	struct net_device *dev;
+	struct Qdisc *qdisc;
+	unsigned long state;
+	struct dql dql;
+};
+
+struct net_device {
+	int ifindex;
+	unsigned int flags;
+	struct netdev_queue *_tx;
+	possible_net_t nd_net;
+};
+
+struct napi_struct {
+	struct net_device *dev;
+};
+
+struct sk_buff;
+
+struct rb_node {
+	struct rb_node *rb_right;
+	struct rb_node *rb_left;
+};
+
+struct rb_root {
+	struct rb_node *rb_node;
+};
+
+struct sk_buff_head {
+	struct sk_buff *next;
+	unsigned int qlen;
+};
+
+struct sock_common {
+	possible_net_t skc_net;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	struct refcount_struct sk_wmem_alloc;
+	unsigned long sk_tsq_flags;
+	struct rb_root tcp_rtx_queue;
+	struct sk_buff_head sk_write_queue;
+	unsigned long sk_pacing_rate;
+	unsigned int sk_pacing_status;
+	unsigned char sk_pacing_shift;
+};
+
+struct tcp_sock {
+	unsigned int tcp_tx_delay;
+};
+
+struct skb_shared_info {
+	unsigned short gso_segs;
+};
+
+struct sk_buff {
+	struct sk_buff *next;
+	struct sock *sk;
+	unsigned int len;
+	unsigned short queue_mapping;
+	char cb[48];
+	unsigned int end;
+	unsigned char *head;
+	unsigned int truesize;
+};
+
+struct Qdisc_ops {
+	char id[16];
+};
+
+struct gnet_stats_queue {
+	unsigned int requeues;
+};
+
+struct qdisc_skb_head {
+	unsigned int qlen;
+};
+
+struct Qdisc {
+	unsigned int flags;
+	unsigned int handle;
+	const struct Qdisc_ops *ops;
+	struct netdev_queue *dev_queue;
+	struct gnet_stats_queue *cpu_qstats;
+	struct sk_buff_head gso_skb;
+	struct qdisc_skb_head q;
+	struct gnet_stats_queue qstats;
+	unsigned long state;
+	struct sk_buff_head skb_bad_txq;
+};
+
+#pragma clang attribute pop
+
+/*
+ * The second half of struct dql as it lies in memory since 3.3, so that it can
+ * be copied at once. internal/probes checks the order against the kernel's
+ * BTF before it offers the fact dql.snapshot. Not relocated on purpose.
+ */
+struct tx_dql_half {
+	__u32 limit;
+	__u32 num_completed;
+	__u32 prev_ovlimit;
+	__u32 prev_num_queued;
+	__u32 prev_last_obj_cnt;
+	__u32 lowest_slack;
+	__u64 slack_start_time;
+	__u32 max_limit;
+	__u32 min_limit;
+	__u32 slack_hold_time;
+	__u32 pad;
+};
+
+#endif

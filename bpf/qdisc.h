@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The qdisc stage: __qdisc_run, dequeue_skb (inlined everywhere, seen at its
+ * tracepoint) and sch_direct_xmit.
+ */
+
+/* qlen of a NOLOCK qdisc is the sum of per-CPU counts: not available. */
+static __always_inline __u32 qdisc_qlen(struct Qdisc *q, struct tx_header *h)
+{
+	if (q->flags & TCQ_F_NOLOCK) {
+		h->flags |= TX_FLAG_PER_CPU;
+		return 0;
+	}
+	return q->q.qlen;
+}
+
+static __always_inline __u32 qdisc_requeues(struct Qdisc *q)
+{
+	__u32 n = 0;
+
+	if (!(q->flags & TCQ_F_CPUSTATS))
+		return q->qstats.requeues;
+	bpf_probe_read_kernel(
+		&n, sizeof(n),
+		(void *)q->cpu_qstats + cpu_base(bpf_get_smp_processor_id()) +
+			bpf_core_field_offset(struct gnet_stats_queue,
+					      requeues));
+	return n;
+}
+
+static __always_inline bool run_wanted(struct Qdisc *q)
+{
+	struct netdev_queue *txq = q->dev_queue;
+	struct net_device *dev = txq->dev;
+
+	if (!device_wanted(dev) || !qdisc_wanted(q))
+		return false;
+	/* A shared root serves every queue. */
+	return !config.nqueues || !(q->flags & TCQ_F_ONETXQUEUE) ||
+	       txq_wanted(txq_index(dev, txq));
+}
+
+static __always_inline void run_identity(struct tx_run *r, struct Qdisc *q)
+{
+	struct netdev_queue *txq = q->dev_queue;
+	struct net_device *dev = txq->dev;
+
+	tx_device(&r->h, dev);
+	r->h.txq = q->flags & TCQ_F_ONETXQUEUE ? txq_index(dev, txq) :
+						 TX_NO_QUEUE;
+	r->qdisc = tx_address(q);
+	r->qdisc_flags = q->flags;
+	r->handle = q->handle;
+	bpf_probe_read_kernel(r->qdisc_kind, sizeof(r->qdisc_kind),
+			      &q->ops->id);
+}
+
+SEC("fentry/__qdisc_run")
+int BPF_PROG(run_begin, struct Qdisc *q)
+{
+	struct tx_cpu *c = tx_enter(TX_PROG_run_begin);
+	struct tx_frame *f, *outer;
+	struct tx_run *r;
+	struct tx_now now;
+
+	if (!c)
+		return 0;
+	if (!run_wanted(q))
+		return tx_filtered(c, TX_PROG_run_begin);
+	outer = tx_frame_top(c);
+	f = tx_frame_push(c, TX_FRAME_RUN, q);
+	r = &f->run;
+	__builtin_memset(r, 0, sizeof(*r));
+	__builtin_memset(&f->last, 0, sizeof(f->last));
+	run_identity(r, q);
+	r->who = TX_WHO_ENQUEUE;
+	if (outer) {
+		r->h.parent = tx_frame_id(outer);
+		if (outer->type == TX_FRAME_ACTION)
+			r->who = TX_WHO_NET_TX_ACTION;
+	}
+	if (c->bypass == (__u64)q)
+		r->who = TX_WHO_BYPASS;
+	c->bypass = 0;
+	r->qlen_begin = qdisc_qlen(q, &r->h);
+	r->qdisc_state_begin = q->state;
+	if (r->h.txq != TX_NO_QUEUE) {
+		tx_now_read(&now, q->dev_queue);
+		r->txq_state_begin = now.state;
+		r->num_queued_begin = now.num_queued;
+		r->num_compl_begin = now.num_compl;
+		r->adj_limit_begin = now.adj_limit;
+	}
+	return tx_noted(c, TX_PROG_run_begin);
+}
+
+SEC("fexit/__qdisc_run")
+int BPF_PROG(run_end, struct Qdisc *q)
+{
+	struct tx_cpu *c = tx_enter(TX_PROG_run_end);
+	struct tx_run *r, partial = {};
+	struct tx_frame *f;
+	struct tx_now now;
+	__u64 begin = 0;
+
+	if (!c)
+		return 0;
+	f = tx_frame_pop(c, TX_FRAME_RUN, q);
+	if (f) {
+		r = &f->run;
+		begin = f->begin;
+	} else {
+		if (!run_wanted(q))
+			return tx_filtered(c, TX_PROG_run_end);
+		c->orphans++;
+		r = &partial;
+		run_identity(r, q);
+		r->h.flags = TX_FLAG_PARTIAL;
+	}
+	r->qlen_end = qdisc_qlen(q, &r->h);
+	r->gso_qlen_end = q->gso_skb.qlen;
+	r->qdisc_state_end = q->state;
+	if (r->h.txq != TX_NO_QUEUE) {
+		tx_now_read(&now, q->dev_queue);
+		r->txq_state_end = now.state;
+		r->num_queued_end = now.num_queued;
+		r->num_compl_end = now.num_compl;
+		r->adj_limit_end = now.adj_limit;
+	}
+	return tx_emit(c, TX_PROG_run_end, &r->h, TX_RUN, sizeof(*r), begin);
+}
+
+/*
+ * Out of line as seen from __qdisc_run on every kernel tried, which calls it
+ * when the quota is used up. Other callers of the same qdisc in the same
+ * context are nested below the run, so the innermost frame tells them apart.
+ */
+SEC("fentry/__netif_schedule")
+int BPF_PROG(schedule, struct Qdisc *q)
+{
+	struct tx_cpu *c = tx_enter(TX_PROG_schedule);
+	struct tx_frame *f;
+
+	if (!c)
+		return 0;
+	f = tx_frame_top(c);
+	if (!f || f->type != TX_FRAME_RUN || f->key != (__u64)q)
+		return tx_filtered(c, TX_PROG_schedule);
+	f->run.rescheduled = 1;
+	return tx_noted(c, TX_PROG_schedule);
+}
+
+SEC("fentry/net_tx_action")
+int BPF_PROG(action_begin)
+{
+	struct tx_cpu *c = tx_enter(TX_PROG_action_begin);
+
+	if (!c)
+		return 0;
+	tx_frame_push(c, TX_FRAME_ACTION, NULL);
+	return tx_noted(c, TX_PROG_action_begin);
+}
+
+SEC("fexit/net_tx_action")
+int BPF_PROG(action_end)
+{
+	struct tx_cpu *c = tx_enter(TX_PROG_action_end);
+
+	if (!c)
+		return 0;
+	if (!tx_frame_pop(c, TX_FRAME_ACTION, NULL))
+		return tx_filtered(c, TX_PROG_action_end);
+	return tx_noted(c, TX_PROG_action_end);
+}
+
+/*
+ * Fires at the end of dequeue_skb, for an empty dequeue too: then skb is NULL
+ * and packets, as passed, is 1. Its txq is q->dev_queue, which is queue 0 for
+ * a shared root, so the head's own mapping names the queue.
+ */
+SEC("tp_btf/qdisc_dequeue")
+int BPF_PROG(dequeue, struct Qdisc *q, const struct netdev_queue *txq,
+	     int packets, struct sk_buff *skb)
+{
+	struct tx_cpu *c = tx_enter(TX_PROG_dequeue);
+	struct tx_dequeue d = {};
+	struct tx_list l = {};
+	struct tx_frame *f;
+	struct sk_buff *s = skb;
+	struct netdev_queue *own = q->dev_queue;
+	struct net_device *dev;
+	struct tx_now now;
+	__u16 mapping;
+	__u32 i;
+
+	if (!c)
+		return 0;
+	f = tx_frame_top(c);
+	if (f && (f->type != TX_FRAME_RUN || f->key != (__u64)q))
+		f = NULL;
+	if (!skb) {
+		if (f)
+			f->run.empty++;
+		return tx_filtered(c, TX_PROG_dequeue);
+	}
+	if (!f && !run_wanted(q))
+		return tx_filtered(c, TX_PROG_dequeue);
+
+	dev = own->dev;
+	mapping = skb->queue_mapping;
+	for (i = 0; i < TX_WALK && s; i++) {
+		tx_list_add(&l, s);
+		if (s->queue_mapping != mapping)
+			d.h.flags |= TX_FLAG_MIXED;
+		s = s->next;
+	}
+	if (s)
+		d.h.flags |= TX_FLAG_WALK_CUT;
+
+	tx_device(&d.h, dev);
+	d.h.txq = mapping;
+	d.qdisc = tx_address(q);
+	d.first = tx_address(skb);
+	d.last = tx_address(l.last);
+	d.packets = packets;
+	d.walked = l.packets;
+	d.bytes = l.bytes;
+	d.first_len = skb->len;
+	d.last_len = l.last_len;
+	d.gso_segs = l.gso_segs;
+	d.pkt_len = l.pkt_len;
+	d.qlen = qdisc_qlen(q, &d.h);
+	d.gso_qlen = q->gso_skb.qlen;
+	d.bad_qlen = q->skb_bad_txq.qlen;
+	d.qdisc_flags = q->flags;
+	d.qdisc_state = q->state;
+	if (q->flags & TCQ_F_ONETXQUEUE) {
+		tx_now_read(&now, own);
+		d.txq_state = now.state;
+		d.num_queued = now.num_queued;
+		d.num_compl = now.num_compl;
+		d.adj_limit = now.adj_limit;
+	}
+	if (f) {
+		d.h.parent = tx_frame_id(f);
+		d.before = f->run.packets;
+		d.order = f->run.dequeues + f->run.empty;
+		f->run.packets += packets;
+		f->run.dequeues++;
+		f->run.last_packets = packets;
+		f->last.first = (__u64)skb;
+		f->last.packets = packets;
+		f->last.bytes = l.bytes;
+		f->last.gso_segs = l.gso_segs;
+		f->last.pkt_len = l.pkt_len;
+	} else {
+		d.h.flags |= TX_FLAG_PARTIAL;
+		c->stray = (__u64)skb;
+	}
+	return tx_emit(c, TX_PROG_dequeue, &d.h, TX_DEQUEUE, sizeof(d), 0);
+}
+
+static __always_inline void direct_identity(struct tx_direct *d,
+					    struct net_device *dev,
+					    struct netdev_queue *txq,
+					    struct Qdisc *q)
+{
+	tx_device(&d->h, dev);
+	d->h.txq = txq_index(dev, txq);
+	d->qdisc = tx_address(q);
+	d->qdisc_flags = q->flags;
+	d->handle = q->handle;
+}
+
+static __always_inline bool direct_wanted(struct net_device *dev,
+					  struct netdev_queue *txq,
+					  struct Qdisc *q)
+{
+	return device_wanted(dev) && qdisc_wanted(q) &&
+	       (!config.nqueues || txq_wanted(txq_index(dev, txq)));
+}
+
+SEC("fentry/sch_direct_xmit")
+int BPF_PROG(direct_begin, struct sk_buff *skb, struct Qdisc *q,
+	     struct net_device *dev, struct netdev_queue *txq, void *root_lock,
+	     bool validate)
+{
+	struct tx_cpu *c = tx_enter(TX_PROG_direct_begin);
+	struct tx_frame *f, *outer;
+	struct tx_list l = {};
+	struct tx_direct *d;
+
+	if (!c)
+		return 0;
+	if (!direct_wanted(dev, txq, q))
+		return tx_filtered(c, TX_PROG_direct_begin);
+	outer = tx_frame_top(c);
+	f = tx_frame_push(c, TX_FRAME_DIRECT, skb);
+	d = &f->direct;
+	__builtin_memset(d, 0, sizeof(*d));
+	direct_identity(d, dev, txq, q);
+	d->first = tx_address(skb);
+	d->validate = validate;
+	d->requeues_begin = qdisc_requeues(q);
+	d->gso_qlen_begin = q->gso_skb.qlen;
+	d->txq_state_begin = txq->state;
+	d->from = TX_FROM_BYPASS;
+	if (outer)
+		d->h.parent = tx_frame_id(outer);
+	if (outer && outer->type == TX_FRAME_RUN && outer->key == (__u64)q) {
+		outer->run.directs++;
+		d->from = TX_FROM_UNKNOWN;
+		if (outer->last.first == (__u64)skb) {
+			d->from = TX_FROM_DEQUEUE;
+			d->packets = outer->last.packets;
+			d->bytes = outer->last.bytes;
+			d->gso_segs = outer->last.gso_segs;
+			d->pkt_len = outer->last.pkt_len;
+			outer->last.first = 0;
+		}
+	} else if (c->stray == (__u64)skb) {
+		d->from = TX_FROM_UNKNOWN;
+		d->h.flags |= TX_FLAG_PARTIAL;
+	}
+	c->stray = 0;
+	if (d->from != TX_FROM_DEQUEUE) {
+		tx_list_add(&l, skb);
+		d->packets = 1;
+		d->bytes = l.bytes;
+		d->gso_segs = l.gso_segs;
+		d->pkt_len = l.pkt_len;
+		if (skb->next)
+			d->h.flags |= TX_FLAG_WALK_CUT;
+	}
+	return tx_noted(c, TX_PROG_direct_begin);
+}
+
+SEC("fexit/sch_direct_xmit")
+int BPF_PROG(direct_end, struct sk_buff *skb, struct Qdisc *q,
+	     struct net_device *dev, struct netdev_queue *txq, void *root_lock,
+	     bool validate, bool ret)
+{
+	struct tx_cpu *c = tx_enter(TX_PROG_direct_end);
+	struct tx_direct *d, partial = {};
+	struct tx_frame *f;
+	__u64 begin = 0;
+
+	if (!c)
+		return 0;
+	f = tx_frame_pop(c, TX_FRAME_DIRECT, skb);
+	if (f) {
+		d = &f->direct;
+		begin = f->begin;
+		/* The run that follows a bypass follows it at once. */
+		c->bypass = d->from == TX_FROM_BYPASS && ret &&
+					    !(q->flags & TCQ_F_NOLOCK) ?
+				    (__u64)q :
+				    0;
+	} else {
+		if (!direct_wanted(dev, txq, q))
+			return tx_filtered(c, TX_PROG_direct_end);
+		c->orphans++;
+		d = &partial;
+		direct_identity(d, dev, txq, q);
+		d->validate = validate;
+		d->from = TX_FROM_UNKNOWN;
+		d->h.flags = TX_FLAG_PARTIAL;
+	}
+	d->result = ret;
+	d->requeues_end = qdisc_requeues(q);
+	d->gso_qlen_end = q->gso_skb.qlen;
+	d->bad_qlen_end = q->skb_bad_txq.qlen;
+	d->txq_state_end = txq->state;
+	d->qdisc_state_end = q->state;
+	return tx_emit(c, TX_PROG_direct_end, &d->h, TX_DIRECT, sizeof(*d),
+		       begin);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Facts of a transmit queue, of a list of skbs, and the filters. All of it on
+ * typed pointers: a direct load costs a tenth of a probe read.
+ */
+#ifndef TXTRACE_QUEUE_H
+#define TXTRACE_QUEUE_H
+
+struct tx_now {
+	__u32 num_queued;
+	__u32 num_compl;
+	__u32 adj_limit;
+	__u8 state;
+};
+
+static __always_inline void tx_now_read(struct tx_now *n,
+					struct netdev_queue *txq)
+{
+	n->state = txq->state;
+	/* CONFIG_BQL=n: no dql, everything stays 0, as a driver without it. */
+	n->num_queued = n->num_compl = n->adj_limit = 0;
+	if (bpf_core_field_exists(txq->dql)) {
+		n->num_queued = txq->dql.num_queued;
+		n->num_compl = txq->dql.num_completed;
+		n->adj_limit = txq->dql.adj_limit;
+	}
+}
+
+static __always_inline __u32 txq_index(struct net_device *dev,
+				       struct netdev_queue *txq)
+{
+	__u64 off = (__u64)txq - (__u64)dev->_tx;
+
+	return off ? off / bpf_core_type_size(struct netdev_queue) : 0;
+}
+
+static __always_inline void tx_device(struct tx_header *h,
+				      struct net_device *dev)
+{
+	h->ifindex = dev->ifindex;
+	h->netns = dev->nd_net.net->ns.inum;
+}
+
+static __always_inline bool netns_wanted(__u32 netns)
+{
+	__u32 i;
+
+	for (i = 0; i < TX_FILTER_NETNS && i < config.nnetns; i++)
+		if (config.netns[i] == netns)
+			return true;
+	return !config.nnetns;
+}
+
+static __always_inline bool device_wanted(struct net_device *dev)
+{
+	__u32 i, netns, ifindex;
+
+	if (dev->flags & IFF_LOOPBACK)
+		return false;
+	if (!config.nnetns && !config.ndevices)
+		return true;
+	netns = dev->nd_net.net->ns.inum;
+	if (!netns_wanted(netns))
+		return false;
+	ifindex = dev->ifindex;
+	for (i = 0; i < TX_FILTER_DEVICES && i < config.ndevices; i++)
+		if (config.devices[i].ifindex == ifindex &&
+		    config.devices[i].netns == netns)
+			return true;
+	return !config.ndevices;
+}
+
+static __always_inline bool qdisc_wanted(struct Qdisc *q)
+{
+	__u8 id[16] = {};
+	__u32 i, k;
+
+	if (!config.nqdiscs)
+		return true;
+	bpf_probe_read_kernel_str(id, sizeof(id), &q->ops->id);
+	for (i = 0; i < TX_FILTER_QDISCS && i < config.nqdiscs; i++) {
+		for (k = 0; k < sizeof(id); k++)
+			if (id[k] != config.qdiscs[i][k])
+				break;
+		if (k == sizeof(id))
+			return true;
+	}
+	return false;
+}
+
+static __always_inline bool txq_wanted(__u32 txq)
+{
+	if (!config.nqueues)
+		return true;
+	return txq < TX_FILTER_QUEUES &&
+	       config.queues[txq / 64] >> (txq & 63) & 1;
+}
+
+/* A walk's bound; longer lists set TX_FLAG_WALK_CUT. */
+#define TX_WALK 4096
+
+struct tx_list {
+	struct sk_buff *last;
+	__u32 packets;
+	__u32 bytes;
+	__u32 last_len;
+	__u32 gso_segs;
+	__u32 pkt_len;
+	__u8 flags;
+};
+
+/* What the qdisc layer charges: qdisc_skb_cb(skb)->pkt_len, read bytewise
+ * because cb is an array of char to the verifier.
+ */
+static __always_inline __u32 qdisc_pkt_len(struct sk_buff *skb)
+{
+	return (__u32)(__u8)skb->cb[0] | (__u32)(__u8)skb->cb[1] << 8 |
+	       (__u32)(__u8)skb->cb[2] << 16 | (__u32)(__u8)skb->cb[3] << 24;
+}
+
+static __always_inline __u32 skb_gso_segs(struct sk_buff *skb)
+{
+	__u16 segs = 0;
+
+	bpf_probe_read_kernel(&segs, sizeof(segs),
+			      skb->head + skb->end +
+				      bpf_core_field_offset(
+					      struct skb_shared_info,
+					      gso_segs));
+	return segs ?: 1;
+}
+
+/*
+ * One skb before validation. The kernel writes qdisc_pkt_len before it
+ * enqueues: it is the length but for a GSO skb, which is charged the headers
+ * of its later segments too, and for a size table. So segments are read only
+ * when the two differ.
+ */
+static __always_inline void tx_list_add(struct tx_list *l, struct sk_buff *skb)
+{
+	__u32 len = skb->len, pkt_len = qdisc_pkt_len(skb);
+
+	l->last = skb;
+	l->last_len = len;
+	l->packets++;
+	l->bytes += len;
+	l->pkt_len += pkt_len;
+	l->gso_segs += pkt_len == len ? 1 : skb_gso_segs(skb);
+}
+
+#endif

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the programs share: configuration, per-CPU state with its stack of open
+ * frames, the ledger, and the one way out (tx_emit).
+ *
+ * A frame is a kernel function under way: pushed at its begin, matched at its
+ * end by (task, type, key). Tasks, softirqs and hard interrupts of a CPU nest,
+ * so a stack per CPU serves all; the task is part of the match because
+ * PREEMPT_RT interleaves tasks.
+ */
+#ifndef TXTRACE_STATE_H
+#define TXTRACE_STATE_H
+
+/* One row per program; user space reads the names from this enum's BTF. */
+enum tx_program {
+	TX_PROG_run_begin,
+	TX_PROG_run_end,
+	TX_PROG_dequeue,
+	TX_PROG_direct_begin,
+	TX_PROG_direct_end,
+	TX_PROG_handover_begin,
+	TX_PROG_handover_end,
+	TX_PROG_attempt,
+	TX_PROG_schedule,
+	TX_PROG_action_begin,
+	TX_PROG_action_end,
+	TX_PROG_complete_napi,
+	TX_PROG_complete_hardirq,
+	TX_PROG_write_begin,
+	TX_PROG_write_end,
+	TX_PROG_wfree_begin,
+	TX_PROG_wfree_end,
+	TX_PROG_resume_handler,
+	TX_PROG_resume_release,
+	TX_PROG_pace_begin,
+	TX_PROG_pace_end,
+	TX_PROG_watchdog,
+	TX_PROG_MAX,
+};
+
+#define TX_FILTER_DEVICES 16
+#define TX_FILTER_NETNS 8
+#define TX_FILTER_QDISCS 4
+#define TX_FILTER_QUEUES 1024
+
+struct tx_device_id {
+	__u32 netns;
+	__u32 ifindex;
+};
+
+/* A list of length 0 filters nothing. */
+struct tx_config {
+	__u64 address_xor;
+	__u64 address_add;
+	__u64 wake_bytes; /* wake the reader when this much is waiting */
+	__u32 skb_truesize; /* SKB_TRUESIZE(1) */
+	__u32 ndevices;
+	__u32 nnetns;
+	__u32 nqdiscs;
+	__u32 nqueues;
+	__u32 pad;
+	struct tx_device_id devices[TX_FILTER_DEVICES];
+	__u32 netns[TX_FILTER_NETNS];
+	__u8 qdiscs[TX_FILTER_QDISCS][16];
+	__u64 queues[TX_FILTER_QUEUES / 64]; /* a bit per queue */
+};
+
+volatile const struct tx_config config = {};
+
+/* Set when every program is attached, cleared before the first detaches. */
+volatile __u32 armed = 0;
+
+enum tx_frame_type {
+	TX_FRAME_NONE,
+	TX_FRAME_RUN,
+	TX_FRAME_DIRECT,
+	TX_FRAME_HANDOVER,
+	TX_FRAME_ACTION,
+	TX_FRAME_WFREE,
+	TX_FRAME_PACE,
+};
+
+/* The batch a run dequeued last. */
+struct tx_batch {
+	__u64 first;
+	__u32 packets;
+	__u32 bytes;
+	__u32 gso_segs;
+	__u32 pkt_len;
+};
+
+/* What a hand-over remembers between the driver's attempts. */
+struct tx_attempts {
+	__u64 txq;
+	__u64 dev;
+	__u32 num_queued;
+	__u32 slot;
+};
+
+struct tx_frame {
+	__u64 task;
+	__u64 key;
+	__u64 begin;
+	__u32 type;
+	__u32 pad;
+	union {
+		struct tx_run run;
+		struct tx_direct direct;
+		struct tx_handover handover;
+		struct tx_wfree wfree;
+	};
+	union {
+		struct tx_batch last;
+		struct tx_attempts at;
+		__u64 begun; /* wfree: calls begun on the socket */
+	};
+};
+
+#define TX_FRAMES 16
+
+struct tx_count {
+	__u64 seen;
+	__u64 submitted;
+	__u64 filtered;
+	__u64 lost;
+};
+
+struct tx_cpu {
+	__u32 seq;
+	__u32 top; /* open frames */
+	__u64 bypass; /* qdisc whose bypass send ended last and said go on */
+	__u64 stray; /* head dequeued outside any known run */
+	__u64 orphans; /* ends without a begin */
+	__u64 overflow; /* begins without room for a frame */
+	struct tx_count count[TX_PROG_MAX];
+	struct tx_frame frames[TX_FRAMES];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct tx_cpu);
+} cpus SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 25);
+} events SEC(".maps");
+
+/* Counts the call; NULL while not armed. */
+static __always_inline struct tx_cpu *tx_enter(enum tx_program prog)
+{
+	struct tx_cpu *c;
+	__u32 zero = 0;
+
+	if (!armed)
+		return NULL;
+	c = bpf_map_lookup_elem(&cpus, &zero);
+	if (c)
+		c->count[prog].seen++;
+	return c;
+}
+
+static __always_inline int tx_filtered(struct tx_cpu *c, enum tx_program prog)
+{
+	c->count[prog].filtered++;
+	return 0;
+}
+
+static __always_inline int tx_noted(struct tx_cpu *c, enum tx_program prog)
+{
+	c->count[prog].submitted++;
+	return 0;
+}
+
+/* An address as the file shows it: a keyed bijection, 0 stays 0. */
+static __always_inline __u64 tx_address(const void *p)
+{
+	if (!p)
+		return 0;
+	return ((__u64)p ^ config.address_xor) + config.address_add;
+}
+
+static __always_inline bool tx_ksoftirqd(void)
+{
+	struct task_struct *t = bpf_get_current_task_btf();
+
+	return t->comm[0] == 'k' && t->comm[1] == 's' && t->comm[2] == 'o' &&
+	       t->comm[3] == 'f' && t->comm[4] == 't' && t->comm[9] == '/';
+}
+
+static __always_inline __u8 tx_context_now(__u32 cpu)
+{
+	int count = preempt_count_of(cpu_base(cpu));
+
+	if (count & HARDIRQ_MASK)
+		return TX_CONTEXT_HARDIRQ;
+	if (count & SOFTIRQ_OFFSET)
+		return tx_ksoftirqd() ? TX_CONTEXT_KSOFTIRQD :
+					TX_CONTEXT_SOFTIRQ;
+	return TX_CONTEXT_TASK;
+}
+
+/*
+ * The only way a record leaves. The sequence number is taken before the ring
+ * is asked for room, so a lost record leaves a gap. begin is 0 but for spans.
+ */
+static __always_inline int tx_emit(struct tx_cpu *c, enum tx_program prog,
+				   struct tx_header *h, __u8 kind, __u32 size,
+				   __u64 begin)
+{
+	__u64 flags = BPF_RB_NO_WAKEUP, dur;
+	__u32 cpu = bpf_get_smp_processor_id();
+
+	h->kind = kind;
+	h->cpu = cpu;
+	h->context = tx_context_now(cpu);
+	h->depth = c->top;
+	h->pid = bpf_get_current_pid_tgid();
+	h->time = bpf_ktime_get_ns();
+	h->dur = 0;
+	if (begin) {
+		dur = h->time - begin;
+		if (dur >= 0xffffffff) {
+			dur = 0xffffffff;
+			h->flags |= TX_FLAG_DUR_LONG;
+		}
+		h->dur = dur;
+	}
+	h->seq = __sync_fetch_and_add(&c->seq, 1);
+	if ((h->seq & 63) == 0 &&
+	    bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) >= config.wake_bytes)
+		flags = BPF_RB_FORCE_WAKEUP;
+	if (bpf_ringbuf_output(&events, h, size, flags)) {
+		c->count[prog].lost++;
+		return 0;
+	}
+	c->count[prog].submitted++;
+	return 0;
+}
+
+/* The identity that children of a frame carry as their parent. */
+static __always_inline __u32 tx_frame_id(const struct tx_frame *f)
+{
+	return (__u32)f->begin ?: 1;
+}
+
+/* The innermost open frame of the current task, NULL when there is none. */
+static __always_inline struct tx_frame *tx_frame_top(struct tx_cpu *c)
+{
+	struct tx_frame *f;
+
+	if (!c->top || c->top > TX_FRAMES)
+		return NULL;
+	f = &c->frames[(c->top - 1) & (TX_FRAMES - 1)];
+	return f->task == bpf_get_current_task() ? f : NULL;
+}
+
+static __always_inline struct tx_frame *
+tx_frame_push(struct tx_cpu *c, enum tx_frame_type type, const void *key)
+{
+	struct tx_frame *f;
+	__u32 i = c->top;
+
+	if (i >= TX_FRAMES) {
+		/* Ends were missed: start over rather than stay blind. */
+		c->overflow++;
+		i = 0;
+	}
+	c->top = i + 1;
+	f = &c->frames[i & (TX_FRAMES - 1)];
+	f->task = bpf_get_current_task();
+	f->key = (__u64)key;
+	f->type = type;
+	f->begin = bpf_ktime_get_ns();
+	return f;
+}
+
+/*
+ * The open frame that ends now, taken off the stack with all that was left
+ * open above it; NULL when its begin was not seen.
+ */
+static __always_inline struct tx_frame *
+tx_frame_pop(struct tx_cpu *c, enum tx_frame_type type, const void *key)
+{
+	__u64 task = bpf_get_current_task();
+	struct tx_frame *f;
+	__u32 i, top = c->top;
+
+	for (i = 0; i < TX_FRAMES; i++) {
+		if (top - 1 - i >= TX_FRAMES)
+			return NULL;
+		f = &c->frames[(top - 1 - i) & (TX_FRAMES - 1)];
+		if (f->type != type || f->key != (__u64)key || f->task != task)
+			continue;
+		c->top = top - 1 - i;
+		return f;
+	}
+	return NULL;
+}
+
+#endif

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * TCP small queues: tcp_write_xmit sets TSQ_THROTTLED, tcp_wfree turns it into
+ * TSQ_QUEUED, the TSQ handler or tcp_release_cb resumes the socket. Records
+ * are written only when a flag changes, or should have.
+ */
+
+struct tx_sock {
+	__u64 birth;
+	__u64 begun; /* tcp_wfree calls begun */
+	__u64 done; /* and done */
+	__u64 freed; /* truesize handed to them */
+	__u64 freed_begin; /* when the tcp_write_xmit under way began */
+	__u64 begin;
+	__u32 wmem_begin;
+	__u8 tsq_begin;
+	__u8 overlap;
+	__u8 writing;
+	__u8 valid;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct tx_sock);
+} socks SEC(".maps");
+
+static __always_inline __u32 sk_netns(struct sock *sk)
+{
+	return sk->__sk_common.skc_net.net->ns.inum;
+}
+
+static __always_inline bool sock_wanted(struct sock *sk)
+{
+	return !config.nnetns || netns_wanted(sk_netns(sk));
+}
+
+SEC("fentry/tcp_write_xmit")
+int BPF_PROG(write_begin, struct sock *sk)
+{
+	struct tx_cpu *c = tx_enter(TX_PROG_write_begin);
+	struct tx_sock *s;
+
+	if (!c)
+		return 0;
+	if (!sock_wanted(sk))
+		return tx_filtered(c, TX_PROG_write_begin);
+	s = bpf_sk_storage_get(&socks, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
+	if (!s) {
+		c->count[TX_PROG_write_begin].lost++;
+		return 0;
+	}
+	s->begin = bpf_ktime_get_ns();
+	if (!s->birth)
+		s->birth = s->begin;
+	s->freed_begin = s->freed;
+	s->overlap = s->begun != s->done;
+	s->tsq_begin = sk->sk_tsq_flags;
+	s->wmem_begin = sk->sk_wmem_alloc.refs.counter;
+	s->writing = 1;
+	s->valid = 1;
+	return tx_noted(c, TX_PROG_write_begin);
+}
+
+SEC("fexit/tcp_write_xmit")
+int BPF_PROG(write_end, struct sock *sk)
+{
+	struct tx_cpu *c = tx_enter(TX_PROG_write_end);
+	struct tx_throttle r = {};
+	struct rb_node *root;
+	struct tx_sock *s;
+	__u8 tsq, valid;
+
+	if (!c)
+		return 0;
+	if (!sock_wanted(sk))
+		return tx_filtered(c, TX_PROG_write_end);
+	s = bpf_sk_storage_get(&socks, sk, 0, 0);
+	if (!s)
+		return tx_filtered(c, TX_PROG_write_end);
+	valid = s->valid;
+	s->writing = 0;
+	s->valid = 0;
+	tsq = sk->sk_tsq_flags;
+	/* New: no THROTTLED at the begin, and it, or a QUEUED made of it by
+	 * another CPU meanwhile, at the end.
+	 */
+	if (!valid || s->tsq_begin & TSQ_THROTTLED ||
+	    !(tsq & TSQ_THROTTLED ||
+	      (tsq & TSQ_QUEUED && !(s->tsq_begin & TSQ_QUEUED))))
+		return tx_filtered(c, TX_PROG_write_end);
+
+	r.h.txq = TX_NO_QUEUE;
+	r.h.netns = sk_netns(sk);
+	r.sock = tx_address(sk);
+	r.birth = s->birth;
+	r.wmem_begin = s->wmem_begin;
+	r.wmem_end = sk->sk_wmem_alloc.refs.counter;
+	/* Read after wmem: a free counted too late is an undecided instance,
+	 * one counted too early would be a wrong one.
+	 */
+	r.freed = s->freed - s->freed_begin;
+	r.overlap = s->overlap;
+	r.tsq_begin = s->tsq_begin;
+	r.tsq_end = tsq;
+	r.pacing_rate = sk->sk_pacing_rate;
+	r.pacing_status = sk->sk_pacing_status;
+	r.pacing_shift = sk->sk_pacing_shift;
+	r.limit_sysctl =
+		sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_limit_output_bytes;
+	bpf_probe_read_kernel(&r.tx_delay, sizeof(r.tx_delay),
+			      (void *)sk + bpf_core_field_offset(
+						   struct tcp_sock,
+						   tcp_tx_delay));
+	r.queue_empty = !sk->sk_write_queue.qlen;
+	if (!r.queue_empty)
+		r.truesize = sk->sk_write_queue.next->truesize;
+	root = sk->tcp_rtx_queue.rb_node;
+	if (!root)
+		r.rtx = TX_RTX_EMPTY;
+	else
+		r.rtx = root->rb_left || root->rb_right ? TX_RTX_MORE :
+							  TX_RTX_ONE;
+	return tx_emit(c, TX_PROG_write_end, &r.h, TX_THROTTLE, sizeof(r),
+		       s->begin);
+}
+
+SEC("fentry/tcp_wfree")
+int BPF_PROG(wfree_begin, struct sk_buff *skb)
+{
+	struct tx_cpu *c = tx_enter(TX_PROG_wfree_begin);
+	struct sock *sk = skb->sk;
+	struct tx_wfree *r;
+	struct tx_frame *f;
+	struct tx_sock *s;
+
+	if (!c)
+		return 0;
+	/* Sockets get their state in tcp_write_xmit. */
+	s = bpf_sk_storage_get(&socks, sk, 0, 0);
+	if (!s)
+		return tx_filtered(c, TX_PROG_wfree_begin);
+	f = tx_frame_push(c, TX_FRAME_WFREE, skb);
+	r = &f->wfree;
+	__builtin_memset(r, 0, sizeof(*r));
+	r->truesize = skb->truesize;
+	r->overlap = s->begun != s->done || s->writing;
+	f->begun = __sync_fetch_and_add(&s->begun, 1);
+	__sync_fetch_and_add(&s->freed, r->truesize);
+	r->birth = s->birth;
+	r->wmem_begin = sk->sk_wmem_alloc.refs.counter;
+	r->tsq_begin = sk->sk_tsq_flags;
+	return tx_noted(c, TX_PROG_wfree_begin);
+}
+
+SEC("fexit/tcp_wfree")
+int BPF_PROG(wfree_end, struct sk_buff *skb)
+{
+	struct tx_cpu *c = tx_enter(TX_PROG_wfree_end);
+	struct sock *sk = skb->sk;
+	struct tx_frame *f;
+	struct tx_wfree *r;
+	struct tx_sock *s;
+
+	if (!c)
+		return 0;
+	f = tx_frame_pop(c, TX_FRAME_WFREE, skb);
+	if (!f)
+		return tx_filtered(c, TX_PROG_wfree_end);
+	r = &f->wfree;
+	/* With its last reference gone the socket may be another's by now. */
+	if (r->wmem_begin == r->truesize)
+		return tx_filtered(c, TX_PROG_wfree_end);
+	s = bpf_sk_storage_get(&socks, sk, 0, 0);
+	if (!s || s->birth != r->birth)
+		return tx_filtered(c, TX_PROG_wfree_end);
+	__sync_fetch_and_add(&s->done, 1);
+	if (!(r->tsq_begin & TSQ_THROTTLED) || r->tsq_begin & TSQ_QUEUED)
+		return tx_filtered(c, TX_PROG_wfree_end);
+	r->tsq_end = sk->sk_tsq_flags;
+	r->wmem_end = sk->sk_wmem_alloc.refs.counter;
+	r->ksoftirqd = tx_ksoftirqd();
+	/* ksoftirqd leaves a socket alone while skbs of it are in flight. */
+	if (r->ksoftirqd && r->tsq_end == r->tsq_begin &&
+	    r->wmem_begin - r->truesize + 1 >= config.skb_truesize)
+		return tx_filtered(c, TX_PROG_wfree_end);
+	if (s->begun != f->begun + 1 || s->writing)
+		r->overlap = 1;
+	r->h.txq = TX_NO_QUEUE;
+	r->h.netns = sk_netns(sk);
+	r->sock = tx_address(sk);
+	return tx_emit(c, TX_PROG_wfree_end, &r->h, TX_WFREE, sizeof(*r),
+		       f->begin);
+}
+
+static __always_inline int resume(struct tx_cpu *c, enum tx_program prog,
+				  struct sock *sk, __u8 source)
+{
+	struct tx_resume r = {};
+	struct tx_sock *s;
+
+	s = bpf_sk_storage_get(&socks, sk, 0, 0);
+	if (!s)
+		return tx_filtered(c, prog);
+	r.h.txq = TX_NO_QUEUE;
+	r.h.netns = sk_netns(sk);
+	r.sock = tx_address(sk);
+	r.birth = s->birth;
+	r.wmem = sk->sk_wmem_alloc.refs.counter;
+	r.tsq = sk->sk_tsq_flags;
+	r.source = source;
+	return tx_emit(c, prog, &r.h, TX_RESUME, sizeof(r), 0);
+}
+
+/* Also the body of tcp_pace_kick, the pacing timer, which is no resume. */
+SEC("fentry/tcp_tsq_handler")
+int BPF_PROG(resume_handler, struct sock *sk)
+{
+	struct tx_cpu *c = tx_enter(TX_PROG_resume_handler);
+	struct tx_frame *f;
+
+	if (!c)
+		return 0;
+	f = tx_frame_top(c);
+	if (f && f->type == TX_FRAME_PACE)
+		return tx_filtered(c, TX_PROG_resume_handler);
+	return resume(c, TX_PROG_resume_handler, sk, TX_RESUME_HANDLER);
+}
+
+SEC("fentry/tcp_release_cb")
+int BPF_PROG(resume_release, struct sock *sk)
+{
+	struct tx_cpu *c = tx_enter(TX_PROG_resume_release);
+
+	if (!c)
+		return 0;
+	if (!(sk->sk_tsq_flags & TCP_TSQ_DEFERRED))
+		return tx_filtered(c, TX_PROG_resume_release);
+	return resume(c, TX_PROG_resume_release, sk, TX_RESUME_RELEASE);
+}
+
+SEC("fentry/tcp_pace_kick")
+int BPF_PROG(pace_begin)
+{
+	struct tx_cpu *c = tx_enter(TX_PROG_pace_begin);
+
+	if (!c)
+		return 0;
+	tx_frame_push(c, TX_FRAME_PACE, NULL);
+	return tx_noted(c, TX_PROG_pace_begin);
+}
+
+SEC("fexit/tcp_pace_kick")
+int BPF_PROG(pace_end)
+{
+	struct tx_cpu *c = tx_enter(TX_PROG_pace_end);
+
+	if (!c)
+		return 0;
+	tx_frame_pop(c, TX_FRAME_PACE, NULL);
+	return tx_noted(c, TX_PROG_pace_end);
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The programs, in the order of the transmit path. One translation unit, one
+ * object that loads on every kernel.
+ */
+#include <linux/bpf.h>
+#include <linux/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+#include "event.h"
+#include "kernel.h"
+#include "compat.h"
+#include "state.h"
+#include "queue.h"
+#include "complete.h"
+#include "qdisc.h"
+#include "xmit.h"
+#include "tcp.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package probes is txtrace's hand in the kernel: it finds out what a kernel
+// offers (Facts), chooses how each fact is observed (Plan, a pure function of
+// the facts), loads and attaches the BPF programs (Session) and drains their
+// records into a capture (Record). Nothing else imports cilium/ebpf.
+//
+// Decision: one ring buffer for all CPUs. Records of one CPU keep their order
+// through the sequence number each carries, and the reader is woken by fill
+// level or after a tick, never per record.
+//
+// Decision: completions in hard interrupt are seen at the exit of
+// __handle_irq_event_percpu, which needs no table of drivers, at one run per
+// interrupt.
+//
+// Decision: the programs are built with -mcpu=v3 (atomic fetch, 5.12 and
+// later); the object for older kernels comes with their support.
+package probes
+
+//go:generate go tool bpf2go -go-package probes -target bpfel -no-global-types -cc clang-14 -strip llvm-strip-14 -cflags "-O2 -g -Wall -Werror -mcpu=v3 -idirafter /usr/include/x86_64-linux-gnu" txtrace ../../bpf/txtrace.bpf.c

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package probes
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/txtrace/txtrace/internal/capture"
+)
+
+// Plan says which programs observe which fact on one kernel.
+type Plan struct {
+	Choices  []capture.Choice
+	Programs []string
+}
+
+// NewPlan chooses for every point the first source the kernel can serve. It is
+// a pure function, so a saved Facts file stands for a kernel in tests. backend
+// is auto, btf or kprobe. The error names the first required fact that has no
+// source.
+func NewPlan(f *Facts, backend string) (*Plan, error) {
+	p := &Plan{}
+	var missing error
+	for _, pt := range points {
+		c := capture.Choice{Fact: pt.Fact, State: "absent", Disables: pt.Rules}
+		var why []string
+		for _, s := range pt.Sources {
+			if backend != "auto" && backend != s.Backend {
+				why = append(why, fmt.Sprintf("%s is not a %s source", s.Name, backend))
+				continue
+			}
+			if gap := f.gap(s); gap != "" {
+				why = append(why, gap)
+				continue
+			}
+			c.State, c.Source, c.Disables = "chosen", s.Name, nil
+			p.Programs = append(p.Programs, s.Programs...)
+			break
+		}
+		if c.State == "absent" {
+			c.Reason = strings.Join(why, "; ")
+			if pt.Required && missing == nil {
+				missing = &Error{Object: pt.Fact, What: "this kernel offers no way to see it",
+					Cause: c.Reason, Next: "txtrace doctor lists what it offers", Kind: CannotRun}
+			}
+		}
+		p.Choices = append(p.Choices, c)
+	}
+	return p, missing
+}
+
+// gap says what the kernel lacks for a source, "" when nothing.
+func (f *Facts) gap(s Source) string {
+	for _, name := range s.Functions {
+		fn := f.Functions[name]
+		switch {
+		case fn.Suffixed != "" && fn.Symbols == 0:
+			return fmt.Sprintf("%s is %s here, its arguments are not what they were", name, fn.Suffixed)
+		case fn.Symbols == 0:
+			return fmt.Sprintf("%s has no symbol (inlined or not built)", name)
+		case fn.Symbols > 1:
+			return fmt.Sprintf("%s is the name of %d symbols", name, fn.Symbols)
+		case !fn.BTF:
+			return fmt.Sprintf("%s has no BTF", name)
+		case f.Ftrace && !fn.Ftrace:
+			return fmt.Sprintf("%s is not traceable (built without ftrace)", name)
+		}
+	}
+	for _, name := range s.Tracepoints {
+		if !f.Tracepoints[name] {
+			return fmt.Sprintf("tracepoint %s is not there", name)
+		}
+	}
+	for _, name := range s.Symbols {
+		if f.Functions[name].Symbols == 0 {
+			return fmt.Sprintf("symbol %s is not visible (CONFIG_KALLSYMS_ALL, kernel.kptr_restrict)", name)
+		}
+	}
+	for _, name := range s.Fields {
+		if !f.Fields[name] {
+			return fmt.Sprintf("%s is not there", name)
+		}
+	}
+	return ""
+}
+
+// names of everything the points ask a kernel about.
+func wanted() (functions, tracepoints []string) {
+	seen := map[string]bool{}
+	add := func(to *[]string, names []string) {
+		for _, n := range names {
+			if !seen[n] {
+				seen[n] = true
+				*to = append(*to, n)
+			}
+		}
+	}
+	for _, pt := range points {
+		for _, s := range pt.Sources {
+			add(&functions, s.Functions)
+			add(&functions, s.Symbols)
+			add(&tracepoints, s.Tracepoints)
+		}
+	}
+	return functions, tracepoints
+}

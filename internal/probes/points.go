@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package probes
+
+// Point is one fact about the transmit path and the ways to observe it, best
+// first. Adding a fact or a way to see it is one row of points.
+type Point struct {
+	Fact     string
+	Meaning  string
+	Required bool     // without it nothing can be recorded
+	Sources  []Source // in order of preference
+	Rules    []string // rules that cannot be checked without it
+}
+
+// Source is one way to observe a fact: programs of the BPF object and what
+// they need of the kernel.
+type Source struct {
+	Name        string
+	Backend     string // btf or kprobe
+	Programs    []string
+	Functions   []string // must be one symbol, one BTF function, and traceable
+	Tracepoints []string // must have a BTF typedef btf_trace_NAME
+	Symbols     []string // must be in kallsyms
+	Fields      []string // must hold among Facts.Fields
+}
+
+// points is the whole of what txtrace observes, in the order of the path.
+var points = []Point{
+	{
+		Fact: "run", Meaning: "one __qdisc_run: quota, packets, state at both ends", Required: true,
+		Sources: []Source{{
+			Name: "fentry+fexit __qdisc_run", Backend: "btf",
+			Programs: []string{"run_begin", "run_end"}, Functions: []string{"__qdisc_run"},
+		}},
+	},
+	{
+		Fact: "run.rescheduled", Meaning: "the run scheduled its own qdisc again",
+		Sources: []Source{{
+			Name: "fentry __netif_schedule", Backend: "btf",
+			Programs: []string{"schedule"}, Functions: []string{"__netif_schedule"},
+		}},
+		Rules: []string{"D4"},
+	},
+	{
+		Fact: "run.who", Meaning: "an enqueue, a bypass or net_tx_action ran the qdisc",
+		Sources: []Source{{
+			Name: "fentry+fexit net_tx_action", Backend: "btf",
+			Programs: []string{"action_begin", "action_end"}, Functions: []string{"net_tx_action"},
+		}},
+	},
+	{
+		Fact: "dequeue", Meaning: "the list one dequeue_skb gave, before validation", Required: true,
+		Sources: []Source{{
+			Name: "tp_btf qdisc_dequeue", Backend: "btf",
+			Programs: []string{"dequeue"}, Tracepoints: []string{"qdisc_dequeue"},
+		}},
+	},
+	{
+		Fact: "direct", Meaning: "one sch_direct_xmit: requeues, gso_skb, result", Required: true,
+		Sources: []Source{{
+			Name: "fentry+fexit sch_direct_xmit", Backend: "btf",
+			Programs: []string{"direct_begin", "direct_end"}, Functions: []string{"sch_direct_xmit"},
+		}},
+	},
+	{
+		Fact: "handover", Meaning: "one dev_hard_start_xmit: the list after validation, what was left of it", Required: true,
+		Sources: []Source{{
+			Name: "fentry+fexit dev_hard_start_xmit", Backend: "btf",
+			Programs: []string{"handover_begin", "handover_end"}, Functions: []string{"dev_hard_start_xmit"},
+		}},
+	},
+	{
+		Fact: "handover.attempts", Meaning: "what the driver answered, charged and owes, attempt by attempt",
+		Sources: []Source{{
+			Name: "tp_btf net_dev_xmit", Backend: "btf",
+			Programs: []string{"attempt"}, Tracepoints: []string{"net_dev_xmit"},
+		}},
+		Rules: []string{"X5", "R6"},
+	},
+	{
+		Fact: "handover.more", Meaning: "the kernel's own xmit_more after a hand-over",
+		Sources: []Source{
+			{Name: "softnet_data.xmit.more", Backend: "btf", Symbols: []string{"softnet_data", "__per_cpu_offset"}},
+			{Name: "current->net_xmit.more", Backend: "btf", Fields: []string{"task_struct.net_xmit"}},
+		},
+		Rules: []string{"X1"},
+	},
+	{
+		Fact: "context", Meaning: "task, softirq or hard interrupt",
+		Sources: []Source{
+			{Name: "pcpu_hot.preempt_count", Backend: "btf", Symbols: []string{"pcpu_hot", "__per_cpu_offset"}, Fields: []string{"pcpu_hot.preempt_count"}},
+			{Name: "__preempt_count", Backend: "btf", Symbols: []string{"__preempt_count", "__per_cpu_offset"}},
+		},
+	},
+	{
+		Fact: "bql", Meaning: "a queue's struct dql in one copy",
+		Sources: []Source{{Name: "netdev_queue.dql", Backend: "btf", Fields: []string{"netdev_queue.dql", "dql.order"}}},
+		Rules:   []string{"B8", "B11", "B13", "B16", "D1", "D9"},
+	},
+	{
+		Fact: "complete.napi", Meaning: "completions that NAPI polls made",
+		Sources: []Source{{
+			Name: "tp_btf napi_poll", Backend: "btf",
+			Programs: []string{"complete_napi"}, Tracepoints: []string{"napi_poll"},
+		}},
+		Rules: []string{"B11", "B13"},
+	},
+	{
+		Fact: "complete.hardirq", Meaning: "completions that hard interrupts made (e1000e with MSI-X, 8139cp)",
+		Sources: []Source{{
+			Name: "fexit __handle_irq_event_percpu", Backend: "btf",
+			Programs: []string{"complete_hardirq"}, Functions: []string{"__handle_irq_event_percpu"},
+		}},
+	},
+	{
+		Fact: "tsq.throttle", Meaning: "tcp_write_xmit set TSQ_THROTTLED",
+		Sources: []Source{{
+			Name: "fentry+fexit tcp_write_xmit", Backend: "btf",
+			Programs: []string{"write_begin", "write_end"}, Functions: []string{"tcp_write_xmit"},
+		}},
+		Rules: []string{"T2", "T3"},
+	},
+	{
+		Fact: "tsq.wfree", Meaning: "tcp_wfree met a throttled socket",
+		Sources: []Source{{
+			Name: "fentry+fexit tcp_wfree", Backend: "btf",
+			Programs: []string{"wfree_begin", "wfree_end"}, Functions: []string{"tcp_wfree"},
+		}},
+		Rules: []string{"T2", "T3"},
+	},
+	{
+		Fact: "tsq.resume", Meaning: "the TSQ handler resumed a socket",
+		Sources: []Source{{
+			Name: "fentry tcp_tsq_handler", Backend: "btf",
+			Programs:  []string{"resume_handler", "pace_begin", "pace_end"},
+			Functions: []string{"tcp_tsq_handler", "tcp_pace_kick"},
+		}},
+	},
+	{
+		Fact: "tsq.release", Meaning: "the socket's owner resumed it",
+		Sources: []Source{{
+			Name: "fentry tcp_release_cb", Backend: "btf",
+			Programs: []string{"resume_release"}, Functions: []string{"tcp_release_cb"},
+		}},
+	},
+	{
+		Fact: "watchdog", Meaning: "a queue's transmit watchdog fired",
+		Sources: []Source{{
+			Name: "tp_btf net_dev_xmit_timeout", Backend: "btf",
+			Programs: []string{"watchdog"}, Tracepoints: []string{"net_dev_xmit_timeout"},
+		}},
+	},
+}

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package probes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/cilium/ebpf/ringbuf"
+	"golang.org/x/sys/unix"
+
+	"github.com/txtrace/txtrace/internal/capture"
+	"github.com/txtrace/txtrace/internal/event"
+)
+
+// tick is how long a record may wait in the ring when nothing wakes the
+// reader. Waking costs the traced machine more than the record itself.
+const tick = 50 * time.Millisecond
+
+// slow things (ledger rows, the weights) happen once per this many ticks.
+const ticksPerLook = 20
+
+// Hooks are the moments of a recording that its caller takes part in. Either
+// may be nil.
+type Hooks struct {
+	// Ready is called once every program is attached and armed. An error ends
+	// the recording.
+	Ready func() error
+	// Child is called after the programs are detached and the ring is empty,
+	// and gives the command that ran meanwhile, nil when there was none.
+	Child func() *capture.Child
+	// Ended names what ended the recording when it was not the recorder.
+	Ended func() string
+}
+
+// Record writes a capture of the running kernel to out until ctx is done. It
+// detaches, drains and writes the footer before it returns; what was recorded
+// so far is in out whatever happens. The error is an *Error where a person can
+// do something about it.
+func Record(ctx context.Context, c Config, out io.Writer, hooks Hooks) (*capture.Footer, error) {
+	f, err := Gather(c.KernelBTF)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Permitted(); err != nil {
+		return nil, err
+	}
+	p, err := NewPlan(f, c.Backend)
+	if err != nil {
+		return nil, err
+	}
+	r, err := newRecorder(p, f, &c)
+	if err != nil {
+		return nil, err
+	}
+	defer r.free()
+	return r.run(ctx, out, hooks)
+}
+
+// recorder is one recording.
+type recorder struct {
+	plan   *Plan
+	facts  *Facts
+	config *Config
+	all    []namespace
+	before world
+	s      *session
+	ledger ledger
+	watch  *watcher
+	w      *capture.Writer
+	seq    uint32 // of records written here, CPU event.UserCPU
+}
+
+func newRecorder(p *Plan, f *Facts, c *Config) (r *recorder, err error) {
+	r = &recorder{plan: p, facts: f, config: c}
+	defer func() {
+		if err != nil {
+			r.free()
+		}
+	}()
+	if r.all, err = namespaces(); err != nil {
+		return r, err
+	}
+	r.before = lookAround(r.all, false)
+	ids, err := resolve(c.Filter.Ifnames, r.before.devices, c.Filter.Netns)
+	if err != nil {
+		return r, err
+	}
+	b, err := c.kernelSide(f, ids)
+	if err != nil {
+		return r, err
+	}
+	spec, err := loadTxtrace()
+	if err != nil {
+		return r, err
+	}
+	layout, err := layoutOf(spec)
+	if err != nil {
+		return r, err
+	}
+	if r.s, err = open(p, f, c, b); err != nil {
+		return r, err
+	}
+	r.ledger = ledger{s: r.s, layout: layout, last: map[[2]int]capture.LedgerRow{}}
+	return r, nil
+}
+
+func (r *recorder) free() {
+	if r.watch != nil {
+		r.watch.close()
+	}
+	if r.s != nil {
+		r.s.close()
+	}
+	closeAll(r.all)
+}
+
+func (r *recorder) header() (*capture.Header, error) {
+	hooks, err := hooks()
+	if err != nil {
+		return nil, err
+	}
+	set := settings()
+	if set.DevWeight == 0 {
+		return nil, &Error{Object: "net.core.dev_weight", What: "not readable", Cause: "/proc/sys of the first namespace is not visible",
+			Next: "record where /proc/1/ns/net can be entered", Kind: CannotRun}
+	}
+	r.before.counters = lookAround(r.all, true).counters // as late as can be
+	return &capture.Header{
+		Tool: r.config.Tool, Tables: event.Tables(), Kernel: r.facts.Kernel, Clock: clocks(),
+		Programs: r.s.describe(r.plan, hooks), Plan: r.plan.Choices, Settings: set,
+		Devices: r.before.devices, Counters: r.before.counters, Detail: "batch",
+		Filters: r.config.FilterText, RingBytes: r.config.RingBytes, WalkBound: walkBound,
+		RawAddresses: r.config.RawAddresses,
+	}, nil
+}
+
+// walkBound is TX_WALK of bpf/queue.h.
+const walkBound = 4096
+
+// run is the recording from the header to the footer.
+func (r *recorder) run(ctx context.Context, out io.Writer, hooks Hooks) (*capture.Footer, error) {
+	h, err := r.header()
+	if err != nil {
+		return nil, err
+	}
+	if r.w, err = capture.NewWriter(out, h); err != nil {
+		return nil, outputError(err)
+	}
+	r.watch = watch(r.all)
+	if err := r.s.arm(true); err != nil {
+		return nil, err
+	}
+	err = r.note(event.NoticeArmed, "", 0, 0)
+	if err == nil && hooks.Ready != nil {
+		err = hooks.Ready()
+	}
+	ended := "error"
+	if err == nil {
+		err = r.drain(ctx)
+		if err == nil {
+			ended = "signal"
+			if hooks.Ended != nil {
+				ended = hooks.Ended()
+			}
+		} else if errors.Is(err, unix.ENOSPC) {
+			ended = "disk"
+		}
+	}
+	err = errors.Join(err, r.note(event.NoticeDisarmed, "", 0, 0), r.s.arm(false), r.s.detach(), r.rest())
+	foot, ferr := r.footer(ended, hooks)
+	err = errors.Join(err, ferr, r.w.Close(foot))
+	if err != nil {
+		return foot, outputError(err)
+	}
+	return foot, nil
+}
+
+// drain copies records from the ring to the capture until ctx is done.
+func (r *recorder) drain(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, func() { r.s.ring.Flush() })
+	defer stop()
+	var rec ringbuf.Record
+	next := time.Now().Add(tick)
+	r.s.ring.SetDeadline(next)
+	for looks := 1; ; {
+		err := r.s.ring.ReadInto(&rec)
+		switch {
+		case err == nil:
+			if err := r.w.Append(rec.RawSample); err != nil {
+				return err
+			}
+			continue
+		case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, ringbuf.ErrFlushed):
+			// Whatever was in the ring has been read.
+		default:
+			return fmt.Errorf("read the ring: %w", err)
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		now := time.Now()
+		if err := errors.Join(r.w.Tick(now), r.notices()); err != nil {
+			return err
+		}
+		if looks++; looks%ticksPerLook == 0 {
+			if err := r.look(); err != nil {
+				return err
+			}
+		}
+		r.s.ring.SetDeadline(now.Add(tick))
+	}
+}
+
+// rest empties the ring after the programs are detached.
+func (r *recorder) rest() error {
+	var rec ringbuf.Record
+	r.s.ring.SetDeadline(time.Time{})
+	if err := r.s.ring.Flush(); err != nil {
+		return fmt.Errorf("flush the ring: %w", err)
+	}
+	for {
+		err := r.s.ring.ReadInto(&rec)
+		if errors.Is(err, ringbuf.ErrFlushed) {
+			return r.notices()
+		}
+		if err != nil {
+			return fmt.Errorf("read the ring: %w", err)
+		}
+		if err := r.w.Append(rec.RawSample); err != nil {
+			return err
+		}
+	}
+}
+
+// look writes the ledger rows that moved.
+func (r *recorder) look() error {
+	rows, err := r.ledger.changed()
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		r.own(&rows[i].Header)
+		if err := r.w.Append(event.Append(nil, &rows[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// notices writes what the watcher saw.
+func (r *recorder) notices() error {
+	var errs []error
+	for _, n := range r.watch.take() {
+		r.own(&n.Header)
+		errs = append(errs, r.w.Append(event.Append(nil, &n)))
+	}
+	return errors.Join(errs...)
+}
+
+func (r *recorder) note(subtype uint8, name string, before, after uint64) error {
+	n := event.Notice{Subtype: subtype, Before: before, After: after}
+	n.Txq = event.NoQueue
+	copy(n.Name[:], name)
+	r.own(&n.Header)
+	return r.w.Append(event.Append(nil, &n))
+}
+
+// own makes a header the recorder's: its own CPU number and sequence.
+func (r *recorder) own(h *event.Header) {
+	h.CPU, h.Seq = event.UserCPU, r.seq
+	r.seq++
+	if h.Time == 0 {
+		h.Time = clocks().Monotonic
+	}
+}
+
+func (r *recorder) footer(ended string, hooks Hooks) (*capture.Footer, error) {
+	rows, t, err := r.ledger.read()
+	for i := range rows {
+		if n := t.lastSeq[rows[i].CPU]; rows[i].Program == 0 && n > 0 {
+			rows[i].LastSeq = n - 1
+		}
+	}
+	f := &capture.Footer{
+		Clock: clocks(), Counters: lookAround(r.all, true).counters, Ledger: rows,
+		Open: t.open, Orphans: t.orphans, Ended: ended, Self: r.self(),
+	}
+	if hooks.Child != nil {
+		f.Child = hooks.Child()
+	}
+	return f, err
+}
+
+// self is what the recording cost this process and, where the kernel counts
+// it (kernel.bpf_stats_enabled), the programs.
+func (r *recorder) self() capture.Self {
+	var u unix.Rusage
+	_ = unix.Getrusage(unix.RUSAGE_SELF, &u) // cannot fail with a valid pointer
+	s := capture.Self{
+		UserNS: uint64(u.Utime.Nano()), SysNS: uint64(u.Stime.Nano()),
+		MaxRSS: uint64(u.Maxrss) << 10, Written: uint64(r.w.Stats().Written),
+	}
+	for id, p := range r.s.programs {
+		if p.prog == nil {
+			continue
+		}
+		if st, err := p.prog.Stats(); err == nil && st.RunCount > 0 {
+			s.BPF = append(s.BPF, capture.ProgramRun{Program: id, Runs: st.RunCount, NS: uint64(st.Runtime.Nanoseconds())})
+		}
+	}
+	return s
+}
+
+// clocks reads three clocks as close together as can be.
+func clocks() capture.Clock {
+	read := func(id int32) uint64 {
+		var ts unix.Timespec
+		_ = unix.ClockGettime(id, &ts) // cannot fail for these clocks
+		return uint64(ts.Nano())
+	}
+	return capture.Clock{Monotonic: read(unix.CLOCK_MONOTONIC), Boot: read(unix.CLOCK_BOOTTIME), Real: read(unix.CLOCK_REALTIME)}
+}
+
+func outputError(err error) error {
+	if errors.Is(err, unix.ENOSPC) {
+		return &Error{Object: "capture", What: "the disk is full", Cause: "no space left where the capture is written",
+			Next: "the file is readable up to that moment; make room or write elsewhere with -o", Kind: Broken, Err: err}
+	}
+	return err
+}

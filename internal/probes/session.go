@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package probes
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/btf"
+	"github.com/cilium/ebpf/link"
+	"github.com/cilium/ebpf/ringbuf"
+	"github.com/cilium/ebpf/rlimit"
+	"golang.org/x/sys/unix"
+
+	"github.com/txtrace/txtrace/internal/capture"
+)
+
+// session is the loaded programs, their links and the ring.
+type session struct {
+	coll     *ebpf.Collection
+	links    []link.Link // kept: a dropped link detaches when it is collected
+	ring     *ringbuf.Reader
+	programs []program // by id, as enum tx_program has them
+}
+
+// program is one row of enum tx_program.
+type program struct {
+	name string
+	prog *ebpf.Program // nil: not loaded
+}
+
+// open loads and attaches what the plan names. Nothing is recorded before arm.
+func open(p *Plan, f *Facts, c *Config, b *bpfConfig) (_ *session, err error) {
+	// 5.11 charges the cgroup; before, the limit is the usual reason for EPERM.
+	_ = rlimit.RemoveMemlock()
+
+	spec, err := loadTxtrace()
+	if err != nil {
+		return nil, &Error{Object: "BPF object", What: "not readable", Cause: "this build is damaged", Next: "build it again", Kind: Broken, Err: err}
+	}
+	names, err := programNames(spec)
+	if err != nil {
+		return nil, err
+	}
+	for name := range spec.Programs {
+		if !slices.Contains(p.Programs, name) {
+			delete(spec.Programs, name)
+		}
+	}
+	spec.Maps[txtraceMapEvents].MaxEntries = uint32(c.RingBytes)
+	if err := spec.Variables[txtraceVarConfig].Set(b); err != nil {
+		return nil, fmt.Errorf("BPF configuration: %w", err)
+	}
+	var opts ebpf.CollectionOptions
+	if c.KernelBTF != "" {
+		if opts.Programs.KernelTypes, err = btf.LoadSpec(c.KernelBTF); err != nil {
+			return nil, fmt.Errorf("%s: %w", c.KernelBTF, err)
+		}
+	}
+	s := &session{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.close())
+		}
+	}()
+	if s.coll, err = ebpf.NewCollectionWithOptions(spec, opts); err != nil {
+		return nil, f.explain("load", err)
+	}
+	for _, name := range names {
+		s.programs = append(s.programs, program{name, s.coll.Programs[name]})
+	}
+	// The ends first: a begin whose end is not attached would leave a frame open.
+	for i := len(s.programs) - 1; i >= 0; i-- {
+		prog := s.programs[i]
+		if prog.prog == nil {
+			continue
+		}
+		l, err := link.AttachTracing(link.TracingOptions{Program: prog.prog})
+		if err != nil {
+			return nil, f.explain("attach "+prog.name, err)
+		}
+		s.links = append(s.links, l)
+	}
+	if s.ring, err = ringbuf.NewReader(s.coll.Maps[txtraceMapEvents]); err != nil {
+		return nil, f.explain("ring buffer", err)
+	}
+	return s, nil
+}
+
+// programNames reads enum tx_program: the order is the ledger's.
+func programNames(spec *ebpf.CollectionSpec) ([]string, error) {
+	var e *btf.Enum
+	if err := spec.Types.TypeByName("tx_program", &e); err != nil {
+		return nil, fmt.Errorf("BPF object: enum tx_program: %w", err)
+	}
+	var names []string
+	for i, v := range e.Values {
+		name := strings.TrimPrefix(v.Name, "TX_PROG_")
+		if v.Value != uint64(i) {
+			return nil, fmt.Errorf("BPF object: %s is %d, want %d", v.Name, v.Value, i)
+		}
+		if name != "MAX" {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// describe lists the programs for the header; ids stay, unloaded ones have no hook.
+func (s *session) describe(p *Plan, spec map[string]string) []capture.Program {
+	var out []capture.Program
+	for _, pr := range s.programs {
+		d := capture.Program{Name: pr.name}
+		if pr.prog != nil {
+			d.Hook = spec[pr.name]
+			if base, ok := strings.CutSuffix(pr.name, "_begin"); ok {
+				d.Pair = base + "_end"
+			}
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+// hooks of the programs, by name, as the object spells them.
+func hooks() (map[string]string, error) {
+	spec, err := loadTxtrace()
+	if err != nil {
+		return nil, err
+	}
+	m := map[string]string{}
+	for name, p := range spec.Programs {
+		m[name] = strings.Replace(p.SectionName, "/", ":", 1)
+	}
+	return m, nil
+}
+
+func (s *session) arm(on bool) error {
+	var v uint32
+	if on {
+		v = 1
+	}
+	if err := s.coll.Variables[txtraceVarArmed].Set(v); err != nil {
+		return fmt.Errorf("arm: %w", err)
+	}
+	return nil
+}
+
+// detach closes the links, begins before ends.
+func (s *session) detach() error {
+	var errs []error
+	for _, l := range slices.Backward(s.links) {
+		errs = append(errs, l.Close())
+	}
+	s.links = nil
+	return errors.Join(errs...)
+}
+
+// close frees everything; it may be called at any stage.
+func (s *session) close() error {
+	err := s.detach()
+	var closers []io.Closer
+	if s.ring != nil {
+		closers = append(closers, s.ring)
+	}
+	for _, c := range closers {
+		err = errors.Join(err, c.Close())
+	}
+	if s.coll != nil {
+		s.coll.Close()
+	}
+	return err
+}
+
+// explain turns what the kernel answered into a sentence.
+func (f *Facts) explain(object string, err error) error {
+	e := &Error{Object: object, What: err.Error(), Kind: CannotRun, Err: err}
+	var ve *ebpf.VerifierError
+	switch {
+	case errors.As(err, &ve):
+		e.What = fmt.Sprintf("the verifier refused a program: %v", ve)
+		e.Cause, e.Next = "this kernel differs from those txtrace was tried on", "please report it with txtrace doctor --format json"
+	case errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES):
+		e.What = "not permitted"
+		e.Cause, e.Next = f.missingCapability()
+	case errors.Is(err, unix.ENOMEM):
+		e.What, e.Cause, e.Next = "out of memory", "the ring buffer is too large for this machine", "give a smaller --ringbuf-size"
+	}
+	return e
+}
+
+// missingCapability names what this process lacks and the line that grants it.
+func (f *Facts) missingCapability() (cause, next string) {
+	const grant = "run as root, or: setcap cap_bpf,cap_perfmon,cap_syslog,cap_net_admin=ep $(command -v txtrace)"
+	if !f.Caps["CAP_SYS_ADMIN"] {
+		for _, name := range []string{"CAP_BPF", "CAP_PERFMON"} {
+			if !f.Caps[name] {
+				return name + " is missing", grant
+			}
+		}
+	}
+	if f.Lockdown == "confidentiality" {
+		return "the kernel is locked down (confidentiality)", "boot with lockdown=none or integrity"
+	}
+	return "the kernel refused although the capabilities are there", "look for a security module's message in dmesg"
+}
+
+// Permitted says whether this process may record at all.
+func (f *Facts) Permitted() error {
+	if f.Caps["CAP_SYS_ADMIN"] || f.Caps["CAP_BPF"] && f.Caps["CAP_PERFMON"] {
+		if f.Lockdown != "confidentiality" {
+			return nil
+		}
+	}
+	cause, next := f.missingCapability()
+	return &Error{Object: "recording", What: "not permitted", Cause: cause, Next: next, Kind: CannotRun, Err: unix.EPERM}
+}
