@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis
+
+import (
+	"github.com/txtrace/txtrace/internal/event"
+	"github.com/txtrace/txtrace/internal/model"
+)
+
+// Origin says where a batch came from.
+type Origin uint8
+
+// The origins of a batch.
+const (
+	OriginUnknown Origin = iota // nothing tells
+	OriginFresh                 // the qdisc's own dequeue
+	OriginGSOSkb                // q->gso_skb, requeued earlier
+	OriginBadTxq                // q->skb_bad_txq, parked for another queue
+)
+
+func (o Origin) String() string {
+	return [...]string{"unknown", "fresh", "gso_skb", "bad_txq"}[o]
+}
+
+// Batch is what one dequeue_skb gave.
+type Batch struct {
+	event.Dequeue
+	Queue  *Queue // of the head's queue_mapping
+	Run    *Run   // nil when the run's record never came
+	Direct *Direct
+	Origin Origin
+	Avail  Avail
+
+	// Quota is what was left of the run's quota when the batch was taken; 0
+	// when the weight is not known.
+	Quota uint32
+
+	// More says that the qdisc still held a packet of its own afterwards
+	// (parked ones not counted); MoreKnown is false where qlen is per CPU.
+	More, MoreKnown bool
+
+	// Stop is why the batch ended, as far as it can be told without knowing
+	// the kernel's variant; see Reason of the model.
+	Stop model.Reason
+}
+
+// Avail is what BQL allowed when the batch was taken: dql_avail, in bytes.
+// The kernel read it at one moment between the begin of the run, or the end of
+// the hand-over before, and the dequeue: [Begin, dequeue] is the bracket.
+type Avail struct {
+	// Known says that Min and Max hold. It is false when a completion fell
+	// into the bracket and the states in between are not all known.
+	Known bool
+	// Exact says that no completion fell into the bracket.
+	Exact    bool
+	Min, Max int32
+	BQL      bool // the driver ever charged bytes to this queue
+}
+
+// OneTxQueue says whether the qdisc serves exactly one queue (TCQ_F_ONETXQUEUE).
+func (b *Batch) OneTxQueue() bool { return b.QdiscFlags&event.QdiscOneTxQueue != 0 }
+
+// Cut says that the list was longer than it was walked: sums are of its first
+// part.
+func (b *Batch) Cut() bool { return b.Flags&event.FlagWalkCut != 0 }
+
+// Mixed says that the list's skbs carry more than one queue_mapping.
+func (b *Batch) Mixed() bool { return b.Flags&event.FlagMixed != 0 }
+
+// Sum is the batch as the model counts it.
+func (b *Batch) Sum() model.Batch {
+	return model.Batch{N: int(b.Packets), Bytes: uint64(b.Bytes), Last: b.LastLen}
+}
+
+// Dequeue is the dequeue as the model sees it, under variants of bulk and
+// quota.
+func (b *Batch) AsModel(bulk, quota model.Variant) model.Dequeue {
+	return model.Dequeue{
+		Bulk: bulk, Quota: quota,
+		OneTxQueue: b.OneTxQueue(), BQL: b.Avail.BQL,
+		Avail: b.Avail.Max, Left: int(b.Quota),
+	}
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis
+
+import (
+	"github.com/txtrace/txtrace/internal/event"
+	"github.com/txtrace/txtrace/internal/model"
+)
+
+// Completion is a snapshot of a queue's struct dql that was taken because
+// num_completed had moved, and the step that led to it.
+type Completion struct {
+	event.Complete
+	Queue *Queue
+
+	// After is the snapshot. Before is the one before it on this queue and
+	// valid only if Linked: the first snapshot of a queue and the first one
+	// after a torn one have none.
+	Before, After model.DQL
+	Linked        bool
+	Since         uint64 // time of the snapshot before, ns
+
+	// Step is how the model explains the step from Before to After; empty
+	// outcome when not Linked.
+	Step model.Explanation
+
+	// Bytes is how far num_completed advanced since Before.
+	Bytes uint32
+}
+
+// Torn says that the two copies of the snapshot disagree, so that nothing may
+// be concluded from it.
+func (c *Completion) Torn() bool { return c.Flags&event.FlagTorn != 0 }
+
+// Own says that the code that completes the queue took the snapshot, not some
+// other record's program.
+func (c *Completion) Own() bool { return c.Source != event.SourceSnapshot }

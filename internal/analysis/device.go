@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis
+
+// Device is one life of a network device: (netns, ifindex) names it, and the
+// generation tells a later device with the same numbers apart.
+type Device struct {
+	Netns      uint32
+	Ifindex    uint32
+	Generation uint32 // 0 for the first device seen with these numbers
+	Ifname     string // empty when neither the header nor a notice names it
+	Driver     string
+	Offloads   map[string]bool // ethtool names; nil when not known
+	Removed    bool
+
+	queues []*Queue // by index
+	shared *Queue   // what belongs to no single queue
+	index  int      // in the rebuild's list
+}
+
+// Queue is one transmit queue of a device. Txq is event.NoQueue for the runs
+// of a qdisc that serves several queues.
+type Queue struct {
+	*Device
+	Txq uint16
+
+	// ID counts queues from 0 in the order they were met; see PerQueue.
+	ID int
+
+	dql dqlChain
+}
+
+// PerQueue holds a rule's state for each queue.
+type PerQueue[T any] struct{ s []*T }
+
+// At is the state for q, zero at first.
+func (p *PerQueue[T]) At(q *Queue) *T {
+	for q.ID >= len(p.s) {
+		p.s = append(p.s, nil)
+	}
+	if p.s[q.ID] == nil {
+		p.s[q.ID] = new(T)
+	}
+	return p.s[q.ID]
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis
+
+import (
+	"strings"
+
+	"github.com/txtrace/txtrace/internal/model"
+)
+
+// finding is what a capture tells of one switch.
+type finding struct {
+	info   model.SwitchInfo
+	state  string
+	choice model.Variant // that rules are judged under
+	left   []model.Variant
+	by     *Evidence
+	rule   string
+}
+
+// find tells which variant of a switch the kernel shows. A variant is refuted
+// by an observation that is impossible under it and possible under another; a
+// switch is proven when one variant is left.
+func find(info model.SwitchInfo, judges []*Judge, v Variants) finding {
+	f := finding{info: info}
+	for i := range info.Variants {
+		name := info.Variants[i].Name
+		j, e := refuted(info.Name, name, judges)
+		if j == nil {
+			f.left = append(f.left, name)
+			continue
+		}
+		// The newest one refuted is the nearest rival: what refutes it decided.
+		f.by, f.rule = e, j.rule.ID
+	}
+	switch len(f.left) {
+	case 0:
+		f.state, f.choice = StateContradicted, info.Latest().Name
+	case 1:
+		f.state, f.choice = StateProven, f.left[0]
+	default:
+		f.state, f.choice = StateUndecided, f.left[len(f.left)-1]
+	}
+	if name, ok := v.forced(info); ok {
+		f.state, f.choice = StateForced, name
+	}
+	return f
+}
+
+// refuted is the rule, and its observation, that no setting with the variant
+// explains.
+func refuted(s model.Switch, v model.Variant, judges []*Judge) (*Judge, *Evidence) {
+	for _, j := range judges {
+		if e, all := j.refutes(s, v); all {
+			return j, e
+		}
+	}
+	return nil, nil
+}
+
+func (j *Judge) refutes(s model.Switch, v model.Variant) (e *Evidence, all bool) {
+	for i, set := range j.settings {
+		if !set.has(j.rule.Switches, s, v) {
+			continue
+		}
+		if j.tallies[i].refuted == 0 {
+			return nil, false
+		}
+		e, all = j.tallies[i].refuter, true
+	}
+	return e, all
+}
+
+// has says whether the setting has s at v.
+func (set Setting) has(switches []model.Switch, s model.Switch, v model.Variant) bool {
+	for i, name := range switches {
+		if name == s {
+			return i == 0 && set.First == v || i == 1 && set.Second == v
+		}
+	}
+	return false
+}
+
+// state is the finding as verify prints it.
+func (f finding) document() VariantState {
+	s := VariantState{Switch: string(f.info.Name), State: f.state, By: f.by, Rule: f.rule}
+	if f.state != StateContradicted {
+		s.Variant = string(f.choice)
+		s.MendedBy = f.mended()
+	}
+	for _, v := range f.left {
+		s.Left = append(s.Left, string(v))
+	}
+	return s
+}
+
+// mended is the commit that mended the chosen variant as a fault, if one did.
+func (f finding) mended() string {
+	info, err := f.info.Variant(f.choice)
+	if err != nil {
+		return ""
+	}
+	return info.MendedBy
+}
+
+// findings of all switches that some rule tells apart.
+type findings []finding
+
+func findAll(judges []*Judge, v Variants) findings {
+	used := make(map[model.Switch]bool)
+	for _, j := range judges {
+		for _, s := range j.rule.Switches {
+			used[s] = true
+		}
+	}
+	var fs findings
+	for _, info := range model.Switches {
+		if used[info.Name] {
+			fs = append(fs, find(info, judges, v))
+		}
+	}
+	return fs
+}
+
+func (fs findings) of(s model.Switch) finding {
+	for _, f := range fs {
+		if f.info.Name == s {
+			return f
+		}
+	}
+	return finding{}
+}
+
+// choice is the index of the setting that a rule is judged under, its name,
+// and what stands against a verdict.
+func (fs findings) choice(j *Judge) (index int, name string, lacks, against []string) {
+	var want Setting
+	var names []string
+	for i, s := range j.rule.Switches {
+		f := fs.of(s)
+		if i == 0 {
+			want.First = f.choice
+		} else {
+			want.Second = f.choice
+		}
+		names = append(names, string(s)+"="+string(f.choice))
+		if m := f.mended(); m != "" {
+			lacks = append(lacks, m)
+		}
+		if f.state == StateContradicted {
+			against = append(against, string(s))
+		}
+	}
+	for i, set := range j.settings {
+		if set == want {
+			index = i
+		}
+	}
+	return index, strings.Join(names, ","), lacks, against
+}

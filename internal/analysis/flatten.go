@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// metrics collects the list of one report.
+type metrics []Metric
+
+func (m *metrics) add(name, unit string, v float64) { *m = append(*m, Metric{name, unit, v}) }
+
+func (m *metrics) count(name, unit string, v U64) { m.add(name, unit, float64(v)) }
+
+func (m *metrics) hist(name string, cs []Count) {
+	for _, c := range cs {
+		m.count(name+"."+itoa(c.N), "", c.Count)
+	}
+}
+
+func (m *metrics) by(name string, by map[string]U64) {
+	for _, k := range slices.SortedFunc(maps.Keys(by), cmp.Compare[string]) {
+		m.count(name+"."+k, "", by[k])
+	}
+}
+
+func (m *metrics) dist(name, unit string, d Dist) {
+	if d.Count == 0 {
+		return
+	}
+	m.count(name+".count", "", d.Count)
+	m.count(name+".sum", unit, d.Sum)
+	m.count(name+".min", unit, d.Min)
+	m.count(name+".max", unit, d.Max)
+	m.add(name+".mean", unit, d.Mean)
+}
+
+// Metrics is the report as a list. The series over time are not in it.
+func (q *QueueReport) Metrics() []Metric {
+	var m metrics
+	m.count("batches.count", "", q.Batches.Count)
+	m.count("batches.packets", "packets", q.Batches.Packets)
+	m.count("batches.bytes", "bytes", q.Batches.Bytes)
+	m.hist("batches.size", q.Batches.Size)
+	m.by("batches.stop", q.Batches.Stop)
+	m.by("batches.origin", q.Batches.Origin)
+	m.hist("batches.avail_used_percent", q.Batches.AvailUsed)
+	m.dist("batches.avail", "bytes", q.Batches.Avail)
+	m.count("batches.gso_segs", "packets", q.Batches.GsoSegs)
+	m.count("batches.pkt_len", "bytes", q.Batches.PktLenBytes)
+
+	m.count("runs.count", "", q.Runs.Count)
+	m.count("runs.partial", "", q.Runs.Partial)
+	m.hist("runs.packets", q.Runs.Packets)
+	m.hist("runs.restarts", q.Runs.Restarts)
+	m.count("runs.quota_ended", "", q.Runs.QuotaEnded)
+	m.by("runs.who", q.Runs.Who)
+	m.dist("runs.duration", "ns", q.Runs.DurationNS)
+
+	m.count("handovers.count", "", q.Handovers.Count)
+	m.count("handovers.packets", "packets", q.Handovers.Packets)
+	m.count("handovers.bytes", "bytes", q.Handovers.Bytes)
+	m.hist("handovers.size", q.Handovers.Size)
+	m.count("handovers.rest", "packets", q.Handovers.Rest)
+	m.count("handovers.taken", "packets", q.Handovers.Taken)
+	m.count("handovers.busy", "", q.Handovers.Busy)
+	m.count("handovers.uncharged", "packets", q.Handovers.Uncharged)
+	m.count("handovers.doorbells_owed_any_stop", "", q.Handovers.OwedAny)
+	m.count("handovers.doorbells_owed_drv_stop", "", q.Handovers.OwedDrv)
+
+	m.count("requeues.events", "", q.Requeues.Events)
+	m.count("requeues.packets", "packets", q.Requeues.Packets)
+	m.by("requeues.cause", q.Requeues.Cause)
+
+	m.count("bypass.count", "", q.Bypass.Count)
+	m.count("bypass.packets", "packets", q.Bypass.Packets)
+	m.count("bypass.bytes", "bytes", q.Bypass.Bytes)
+	m.count("bypass.gso_segs", "packets", q.Bypass.GsoSegs)
+	m.count("bypass.pkt_len", "bytes", q.Bypass.PktLenBytes)
+
+	if q.BQL.Used {
+		m.count("bql.completions", "", q.BQL.Completions)
+		m.add("bql.limit_first", "bytes", float64(q.BQL.LimitFirst))
+		m.add("bql.limit_last", "bytes", float64(q.BQL.LimitLast))
+		m.add("bql.limit_min", "bytes", float64(q.BQL.LimitMin))
+		m.add("bql.limit_max", "bytes", float64(q.BQL.LimitMax))
+		m.add("bql.limit_packets", "packets", q.BQL.LimitPackets)
+		m.count("bql.advanced", "bytes", q.BQL.AdvancedBytes)
+		m.count("bql.decided", "bytes", q.BQL.DecidedBytes)
+	}
+	m.add("bql.mean_len", "bytes", q.BQL.MeanLen)
+	m.add("bql.quota", "packets", float64(q.BQL.Quota))
+	m.count("bql.foreign", "", q.BQL.Foreign)
+	m.count("bql.foreign_bytes", "bytes", q.BQL.ForeignBytes)
+	return m
+}
+
+// Metrics is the report as a list.
+func (t *TSQReport) Metrics() []Metric {
+	var m metrics
+	m.count("tsq.throttles", "", t.Throttles)
+	m.count("tsq.sockets", "", t.Sockets)
+	m.count("tsq.resumed", "", t.Resumed)
+	m.dist("tsq.duration", "ns", t.DurationNS)
+	m.dist("tsq.limit", "bytes", t.LimitBytes)
+	m.by("tsq.limit_by", t.LimitBy)
+	m.count("tsq.deferred", "", t.Deferred)
+	return m
+}

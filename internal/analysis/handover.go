@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis
+
+import "github.com/txtrace/txtrace/internal/event"
+
+// Handover is one dev_hard_start_xmit.
+type Handover struct {
+	event.Handover
+	Queue  *Queue
+	Direct *Direct // nil on devices without a qdisc, and when its record never came
+
+	// Foreign is what was charged to the queue since the hand-over before by
+	// others than dev_hard_start_xmit, in bytes; known only if ForeignKnown.
+	Foreign      uint32
+	ForeignKnown bool
+
+	// Whole says that no record of its CPU is missing while it ran.
+	Whole bool
+}
+
+// Taken counts the frames the driver took.
+func (h *Handover) Taken() uint32 { return h.Attempts - h.Busy }
+
+// Charged is how far num_queued moved, in bytes.
+func (h *Handover) Charged() uint32 { return h.NumQueuedEnd - h.NumQueuedBegin }
+
+// Reset says that num_queued fell inside: dql_reset ran.
+func (h *Handover) Reset() bool { return h.Flags&event.FlagReset != 0 }
+
+// Nested says that another device's hand-over ran inside (stacked devices).
+func (h *Handover) Nested() bool { return h.Flags&event.FlagNested != 0 }
+
+// Partial says that the begin was not seen.
+func (h *Handover) Partial() bool { return h.Flags&event.FlagPartial != 0 }
+
+// Completed says that a completion fell into the hand-over, or was under way
+// at one of its ends: adj_limit is stored before num_completed.
+func (h *Handover) Completed() bool {
+	return h.NumComplBegin != h.NumComplEnd || h.AdjLimitBegin != h.AdjLimitEnd
+}
+
+// AvailEnd is dql_avail at the end, in bytes.
+func (h *Handover) AvailEnd() int32 { return int32(h.AdjLimitEnd - h.NumQueuedEnd) }
+
+// DriverBusy says that the driver refused the last frame it was offered
+// (NETDEV_TX_BUSY).
+func (h *Handover) DriverBusy() bool { return h.Busy > 0 }
+
+// State bits of a queue, as enum netdev_queue_state_t spells them.
+const (
+	DrvXoff   = event.DrvXoff
+	StackXoff = event.StackXoff
+	Frozen    = event.Frozen
+)

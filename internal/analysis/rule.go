@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis
+
+import "github.com/txtrace/txtrace/internal/model"
+
+// Strength says what a rule's check can prove.
+type Strength string
+
+// The strengths.
+const (
+	Exact     Strength = "exact"     // the values compared are the kernel's own
+	Interval  Strength = "interval"  // races make intervals; only what none explains is broken
+	Heuristic Strength = "heuristic" // the last step cannot be seen
+)
+
+// Rule is one rule of the transmit path. The package doc of rules is the guide
+// to writing one.
+type Rule struct {
+	ID         string
+	Sentence   string         // what must hold, one sentence
+	Documents  []string       // seeds and kernel commits it follows
+	Kernel     string         // the kernel function that keeps it
+	Needs      []string       // facts; without one of them the rule is not applicable
+	Switches   []model.Switch // whose variants it tells apart, at most two
+	Strength   Strength
+	Antecedent string  // what an instance is: what could break the rule
+	Floor      float64 // share of instances that must be decided, else inconclusive
+	Gate       bool    // of the capture: when it fails, no other verdict stands
+	New        func(*Judge) Checks
+}
+
+// Checks are the functions of one rule for one capture. Those that are nil are
+// not called. What they are handed is valid only during the call.
+type Checks struct {
+	Record     func(*Record) // every record, before it is joined with others
+	Gap        func(*Gap)
+	Run        func(*Run)
+	Batch      func(*Batch)
+	Direct     func(*Direct)
+	Handover   func(*Handover)
+	Completion func(*Completion)
+	Throttle   func(*Throttle)
+	Wfree      func(*Wfree)
+	Resume     func(*Resume)
+	Notice     func(*Notice)
+	Ledger     func(*Ledger)
+	End        func(*End) // once, after the last record
+}

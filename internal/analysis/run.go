@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis
+
+import "github.com/txtrace/txtrace/internal/event"
+
+// Run is one __qdisc_run with what it did.
+//
+// Whole says that every record that belongs to it is here: the span was seen
+// from its begin, no record of its CPU is missing while it ran, and the counts
+// of the run's own record agree with its children. A run that is not whole
+// proves nothing by what it lacks.
+type Run struct {
+	event.Run
+	Queue    *Queue
+	Kind     string // the qdisc's, as tc spells it
+	Restarts []Restart
+	Whole    bool
+
+	// Weight is dev_tx_weight, the quota of a run; 0 when it is not known or
+	// changed about this time.
+	Weight uint32
+}
+
+// Restart is one qdisc_restart: a batch and its sch_direct_xmit. Either is nil
+// when its record is missing. An empty dequeue leaves no Restart.
+type Restart struct {
+	Batch  *Batch
+	Direct *Direct
+}
+
+// OneTxQueue says whether the qdisc serves exactly one queue (TCQ_F_ONETXQUEUE).
+func (r *Run) OneTxQueue() bool { return r.QdiscFlags&event.QdiscOneTxQueue != 0 }
+
+// NoLock says whether the qdisc is lockless (TCQ_F_NOLOCK).
+func (r *Run) NoLock() bool { return r.QdiscFlags&event.QdiscNoLock != 0 }
+
+// Restarted counts the qdisc_restart calls of the run: dequeues, empty ones
+// too. A last one that returned without a dequeue (queue stopped) is unseen.
+func (r *Run) Restarted() uint32 { return r.Dequeues + r.Empty }
+
+// Last is the last restart, nil when none is known.
+func (r *Run) Last() *Restart {
+	if len(r.Restarts) == 0 {
+		return nil
+	}
+	return &r.Restarts[len(r.Restarts)-1]
+}
