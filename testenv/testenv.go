@@ -6,5 +6,5 @@ import "embed"
 
 // Files holds the kernels table and the scripts that run in a guest.
 //
-//go:embed kernels guest scenarios
+//go:embed kernels kernel.config guest scenarios
 var Files embed.FS

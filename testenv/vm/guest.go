@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -50,10 +52,11 @@ type guest struct {
 
 // result is how a boot went.
 type result struct {
-	Exit    int      // the job's exit code
-	Release string   // the kernel's own name
-	Command []string // QEMU's command line
-	Steps   []step   // in order; boot is the first
+	Exit     int      // the job's exit code
+	Release  string   // the kernel's own name
+	Command  []string // QEMU's command line
+	Steps    []step   // in order; boot is the first
+	Warnings []string // what the kernel complained of
 }
 
 // step is a part of a run and the time it took.
@@ -85,17 +88,17 @@ func (g *guest) boot(ctx context.Context) (*result, error) {
 	}
 	res := &result{Command: g.args()}
 	up, runErr := g.run(ctx, res.Command, control)
-	res.Steps = []step{{Name: "boot", Seconds: seconds(up)}}
-	steps, err := readSteps(filepath.Join(control, "steps"))
-	if err != nil {
+	if res.Warnings, err = complaints(g.console); err != nil {
 		return res, err
 	}
+	res.Steps = []step{{Name: "boot", Seconds: seconds(up)}}
+	steps, stepsErr := readSteps(filepath.Join(control, "steps"))
 	res.Steps = append(res.Steps, steps...)
 	if b, err := os.ReadFile(filepath.Join(control, "release")); err == nil {
 		res.Release = strings.TrimSpace(string(b))
 	}
-	if runErr != nil {
-		return res, runErr
+	if err := cmp.Or(runErr, stepsErr); err != nil {
+		return res, err
 	}
 	text, err := os.ReadFile(filepath.Join(control, "exit"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -306,6 +309,27 @@ func readSteps(path string) ([]step, error) {
 		steps = append(steps, s)
 	}
 	return steps, nil
+}
+
+// splats begin the kernel's complaints about itself.
+var splats = []string{"WARNING: ", "BUG: ", "INFO: task ", "rcu: INFO: ", "NETDEV WATCHDOG: ", "Oops: "}
+
+// complaints picks the kernel's own from a console log.
+func complaints(path string) ([]string, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for line := range bytes.Lines(b) {
+		text := cleanLine(line)
+		// Kernel lines begin with their time: "[   12.345678] ".
+		_, message, ok := strings.Cut(text, "] ")
+		if ok && strings.HasPrefix(text, "[") && slices.ContainsFunc(splats, func(s string) bool { return strings.Contains(message, s) }) {
+			found = append(found, message)
+		}
+	}
+	return found, nil
 }
 
 func lastConsoleLine(path string) string {

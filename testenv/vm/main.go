@@ -226,7 +226,7 @@ func newGuest(o *options, kernel debian.Kernel) (*guest, error) {
 	g := &guest{
 		machine: machine{
 			kernel:    kernel.Image,
-			append:    "console=ttyS0 panic=-1 net.ifnames=0",
+			append:    "console=ttyS0 panic=-1 oops=panic net.ifnames=0",
 			nic:       o.nic,
 			smp:       o.smp,
 			memory:    o.memory,

@@ -23,18 +23,19 @@ import (
 
 // outcome is result.json: how one scenario went.
 type outcome struct {
-	Version  int    `json:"v"`
-	Type     string `json:"type"`
-	Kernel   string `json:"kernel"`
-	Release  string `json:"release,omitempty"`
-	NIC      string `json:"nic"`
-	Scenario string `json:"scenario"`
-	Seed     int    `json:"seed"`
-	Emulated bool   `json:"emulated"`
-	Exit     int    `json:"exit"`
-	Failure  string `json:"failure,omitempty"`
-	Steps    []step `json:"steps"`
-	QEMU     string `json:"qemu"`
+	Version  int      `json:"v"`
+	Type     string   `json:"type"`
+	Kernel   string   `json:"kernel"`
+	Release  string   `json:"release,omitempty"`
+	NIC      string   `json:"nic"`
+	Scenario string   `json:"scenario"`
+	Seed     int      `json:"seed"`
+	Emulated bool     `json:"emulated"`
+	Exit     int      `json:"exit"`
+	Failure  string   `json:"failure,omitempty"`
+	Warnings []string `json:"warnings,omitempty"` // of the kernel, in the whole boot
+	Steps    []step   `json:"steps"`
+	QEMU     string   `json:"qemu"`
 }
 
 // scenarioNames lists the files of testenv/scenarios.
@@ -120,7 +121,7 @@ func runScenarios(ctx context.Context, o *options, g *guest) (int, error) {
 			Version: 1, Type: "result",
 			Kernel: o.kernel, Release: res.Release, NIC: o.nic, Scenario: name,
 			Seed: o.seed, Emulated: !g.kvm,
-			QEMU: shellQuote(res.Command),
+			Warnings: res.Warnings, QEMU: shellQuote(res.Command),
 		}
 		oc.Steps, oc.Exit, oc.Failure = judge(name, res, bootErr)
 		dir := scenarioDir(o.out, o.scenarios, name)

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestGuestEnds holds what vm says of guests that end in each way.
+func TestGuestEnds(t *testing.T) {
+	vmTest(t)
+	for _, c := range []struct {
+		name, command string
+		limit         time.Duration
+		kind, detail  string
+		exit          int
+	}{
+		{"exit code", "echo written >/out/file; exit 9", 2 * time.Minute, "", "", 9},
+		{"panic", "echo kept >/out/file; echo c >/proc/sysrq-trigger; sleep 60", 2 * time.Minute, "panic", "sysrq triggered crash", 0},
+		{"time limit", "sleep 1000", 20 * time.Second, "timeout", "20s", 0},
+		{"no end", "/run/bin/busybox poweroff -f", 2 * time.Minute, "boot", "ended before its job did", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			out := t.TempDir()
+			o, g := vmGuest(t, out, "-kernel", "6.1", "-nic", "none", "--", "sh", "-c", c.command)
+			job, err := commandJob(o.command)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g.job, g.limit = job, c.limit
+			res, err := g.boot(t.Context())
+			if c.kind == "" {
+				if err != nil || res.Exit != c.exit {
+					t.Errorf("exit code %d, %v; want %d", res.Exit, err, c.exit)
+				}
+			} else {
+				var f *failure
+				if !errors.As(err, &f) || f.kind != c.kind || !strings.Contains(f.detail, c.detail) {
+					t.Errorf("error %v; want %s: %s", err, c.kind, c.detail)
+				}
+			}
+			if c.name == "panic" {
+				// What was written before the panic is on the host.
+				if b, err := os.ReadFile(filepath.Join(out, "file")); err != nil || string(b) != "kept\n" {
+					t.Errorf("file of the panicked guest: %q, %v", b, err)
+				}
+			}
+			console, err := os.Open(filepath.Join(out, "console.log"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer console.Close()
+			lines := 0
+			for sc := bufio.NewScanner(console); sc.Scan(); lines++ {
+			}
+			if lines < 100 {
+				t.Errorf("console.log has %d lines", lines)
+			}
+		})
+	}
+}
