@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// run plays a run over a qdisc that never empties, with all of its bytes
+// available to each restart.
+func run(d Dequeue, weight int, length uint32) Run {
+	return RunQdisc(d.Quota, weight, func(left int) (int, bool, bool) {
+		d.Left = left
+		b, _, _ := d.Take(Packet{Len: length}, endless(length))
+		return b.N, false, true
+	})
+}
+
+func Test000Quota(t *testing.T) {
+	// 252 packets a dequeue, which 000 feared to be 64 times as many a run.
+	cases := []struct {
+		bulk, quota Variant
+		want        Run
+	}{
+		{BulkNone, QuotaRestarts, Run{64, 64, true}},
+		{BulkCap8, QuotaRestarts, Run{64, 64 * 8, true}}, // "quota was multiplied by 7 or 8"
+		{BulkCap7, QuotaRestarts, Run{64, 64 * 7, true}},
+		{BulkBytes, QuotaRestarts, Run{64, 64 * 252, true}},
+		{BulkBytes, QuotaStop, Run{1, 64, true}},
+		{BulkBytes, QuotaAfter, Run{1, 252, true}},
+		{BulkBudget, QuotaAfter, Run{1, 65, true}},
+	}
+	for _, c := range cases {
+		d := Dequeue{Bulk: c.bulk, Quota: c.quota, OneTxQueue: true, BQL: true, Avail: 381528}
+		if got := run(d, 64, 1514); got != c.want {
+			t.Errorf("bulk=%s quota=%s: %+v, want %+v", c.bulk, c.quota, got, c.want)
+		}
+	}
+}
+
+// A requeued list costs one, but for the RFC; its first form never got there.
+func Test000RequeuedList(t *testing.T) {
+	for quota, want := range map[Variant]int{QuotaRestarts: 1, QuotaStop: 12, QuotaAfter: 1} {
+		if got := Cost(quota, 12, true); got != want {
+			t.Errorf("%s: a requeued list of 12 costs %d, want %d", quota, got, want)
+		}
+	}
+	for list, ends := range map[int]bool{1: true, 2: false, 12: false} {
+		if cost, got := RFCCost(list); cost != 1 || got != ends {
+			t.Errorf("first form, list of %d: costs %d, ends %t; want 1, %t", list, cost, got, ends)
+		}
+	}
+	if Cost(QuotaStop, 1, true) != 1 {
+		t.Error("the corrected form does not count 1 for one")
+	}
+}
+
+func TestQuotaEmptied(t *testing.T) {
+	packets := []int{3, 5, 0}
+	got := RunQdisc(QuotaAfter, 64, func(left int) (int, bool, bool) {
+		n := packets[0]
+		packets = packets[1:]
+		return n, false, n > 0
+	})
+	if want := (Run{3, 8, false}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+// Whatever the batches, a run obeys the rule it is checked by, and today's is
+// bounded: W+1 packets for one queue, W+8 for a shared qdisc.
+func TestQuotaBounds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		weight := rapid.IntRange(1, 100).Draw(t, "weight")
+		d := Dequeue{
+			Bulk:       rapid.SampledFrom([]Variant{BulkBytes, BulkBudget}).Draw(t, "bulk"),
+			Quota:      rapid.SampledFrom([]Variant{QuotaRestarts, QuotaStop, QuotaAfter}).Draw(t, "quota"),
+			OneTxQueue: rapid.Bool().Draw(t, "onetxqueue"),
+			BQL:        true,
+		}
+		restarts, packets, batch := 0, 0, 0
+		r := RunQdisc(d.Quota, weight, func(left int) (int, bool, bool) {
+			restarts, packets = restarts+1, packets+batch
+			if !LegalRun(d.Quota, weight, restarts-1, packets) {
+				t.Fatalf("%s: restart %d after %d packets is not legal", d.Quota, restarts, packets)
+			}
+			d.Left, d.Avail = left, rapid.Int32Range(-100, 20000).Draw(t, "avail")
+			b, _, _ := d.Take(Packet{Len: 60}, endless(60))
+			batch = b.N
+			return batch, false, true
+		})
+		if r.Restarts != restarts || r.Packets != packets+batch || !r.Spent {
+			t.Fatalf("%+v, want %d restarts, %d packets", r, restarts, packets+batch)
+		}
+		if LegalRun(d.Quota, weight, r.Restarts, r.Packets) {
+			t.Fatalf("%+v: one restart more is legal", r)
+		}
+		most := weight + 8
+		switch {
+		case d.Quota == QuotaRestarts || d.OneTxQueue && d.Bulk == BulkBytes && d.Quota == QuotaAfter:
+			return // not bounded by the quota
+		case d.OneTxQueue && d.Quota == QuotaStop:
+			most = weight
+		case d.OneTxQueue:
+			most = weight + 1
+		}
+		if r.Packets > most {
+			t.Fatalf("%+v: more than %d packets", r, most)
+		}
+	})
+}

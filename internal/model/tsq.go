@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+// WmemBase is what sk_wmem_alloc holds when a socket has nothing below TCP.
+const WmemBase = 1
+
+// PacingShift is the usual sk_pacing_shift: 1/1024 s of bytes.
+const PacingShift = 10
+
+// Socket is what tcp_small_queue_check looks at before it lets a skb go (003;
+// net/ipv4/tcp_output.c).
+type Socket struct {
+	Wmem        uint32 // sk_wmem_alloc: WmemBase + truesize of the skbs below TCP, in bytes
+	Truesize    uint32 // of the skb to be sent, in bytes
+	PacingRate  uint64 // sk_pacing_rate, bytes per second
+	PacingShift uint8  // sk_pacing_shift
+	Paced       bool   // sk_pacing_status is not SK_PACING_NONE
+	LimitOutput int32  // net.ipv4.tcp_limit_output_bytes
+	Factor      uint8  // 1 for a retransmission, else 0
+	TxDelay     uint32 // tcp_tx_delay, in microseconds
+	Unacked     int    // skbs in the retransmit queue
+}
+
+// TSQLimit is the number of bytes that Wmem is held against.
+func (s Socket) TSQLimit(limit Variant) uint64 {
+	sysctl := uint64(int64(s.LimitOutput))
+	byTime := s.PacingRate >> s.PacingShift
+	var l uint64
+	switch limit {
+	case TSQLimitConstant:
+		return sysctl
+	case TSQLimitRate:
+		return max(uint64(s.Truesize), byTime)
+	case TSQLimitUnpaced:
+		l = max(uint64(2*s.Truesize), byTime)
+		if !s.Paced {
+			l = min(l, sysctl)
+		}
+	default:
+		l = min(max(uint64(2*s.Truesize), byTime), sysctl)
+	}
+	l <<= s.Factor
+	return l + s.PacingRate*uint64(s.TxDelay)>>19
+}
+
+// OverTSQLimit says whether the socket has more below TCP than it may. The
+// first limit is reached where the later ones are exceeded.
+func (s Socket) OverTSQLimit(limit Variant) bool {
+	if limit == TSQLimitConstant {
+		return uint64(s.Wmem) >= s.TSQLimit(limit)
+	}
+	return uint64(s.Wmem) > s.TSQLimit(limit)
+}
+
+// TSQExempt says whether the socket may send above the limit, because too
+// little is on its way for a completion to be sure to call back.
+func (s Socket) TSQExempt(exempt Variant) bool {
+	if exempt == TSQExemptEmpty {
+		return s.Unacked == 0
+	}
+	return s.Unacked <= 1
+}
+
+// Throttled says whether the skb has to wait (rule T2). The exemption is
+// younger than the first two limits.
+func (s Socket) Throttled(limit, exempt Variant) bool {
+	if !s.OverTSQLimit(limit) {
+		return false
+	}
+	if limit == TSQLimitConstant || limit == TSQLimitRate {
+		return true
+	}
+	return !s.TSQExempt(exempt)
+}
+
+// TSQFlags are the bits of sk_tsq_flags that matter here.
+type TSQFlags uint8
+
+// The bits of TSQFlags.
+const (
+	TSQThrottled TSQFlags = 1 << iota // output stopped by the limit
+	TSQQueued                         // waits for the handler of this CPU
+	TSQDeferred                       // the handler found the socket in use
+)
+
+// Wfree is tcp_wfree: a skb of truesize bytes was freed below TCP (rule T3). It
+// returns wmem and flags afterwards; a throttled socket is queued for the
+// handler. The kernel keeps one byte back until the handler is done with the
+// socket; wmem is what it compares.
+//
+// If it runs in ksoftirqd, and more than the smallest skb is still below TCP,
+// it waits for the queues to drain. oneByte is SKB_TRUESIZE(1) of the kernel.
+func Wfree(flags TSQFlags, wmem, truesize, oneByte uint32, ksoftirqd bool) (uint32, TSQFlags) {
+	wmem -= truesize - 1
+	if ksoftirqd && wmem >= oneByte {
+		return wmem, flags
+	}
+	if flags&TSQThrottled != 0 && flags&TSQQueued == 0 {
+		flags = flags&^TSQThrottled | TSQQueued
+	}
+	return wmem, flags
+}

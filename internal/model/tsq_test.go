@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// inFlight is how many skbs a socket gets below TCP before the next has to
+// wait, if none is freed.
+func inFlight(s Socket, limit, exempt Variant) (n int) {
+	for s.Wmem, s.Unacked = WmemBase, 0; !s.Throttled(limit, exempt); n++ {
+		s.Wmem += s.Truesize
+		s.Unacked++
+	}
+	return n
+}
+
+func Test003InFlight(t *testing.T) {
+	cases := []struct {
+		name  string
+		s     Socket
+		limit Variant
+		want  int
+	}{
+		{"100 KB", Socket{Truesize: 100 << 10, LimitOutput: 131072}, TSQLimitConstant, 2},
+		{"128 KB", Socket{Truesize: 128 << 10, LimitOutput: 131072}, TSQLimitConstant, 1},
+		// The report says one; the formula as quoted gives two.
+		{"66 KB", Socket{Truesize: 66 << 10, LimitOutput: 131072}, TSQLimitConstant, 2},
+		// 434 bytes more let a third skb go where two fill the old limit.
+		{"64 KB, 128K", Socket{Truesize: 131072 / 2, LimitOutput: 131072}, TSQLimitConstant, 2},
+		{"64 KB, 131506", Socket{Truesize: 131072 / 2, LimitOutput: 131072 + 434}, TSQLimitConstant, 3},
+		// The text promises two to a slow flow; the base of 1 makes it one.
+		{"slow flow, as posted", Socket{Truesize: 2304, PacingShift: PacingShift}, TSQLimitRate, 1},
+		{"slow flow, twice the truesize", Socket{Truesize: 2304, PacingShift: PacingShift, LimitOutput: 1 << 20}, TSQLimitUnpaced, 2},
+	}
+	for _, c := range cases {
+		// The exemption came later; as if the acknowledgements were prompt.
+		if got := inFlight(c.s, c.limit, TSQExemptEmpty); got != c.want {
+			t.Errorf("%s: %d in flight, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+// A flow of 8 Gbit/s is paced at twice its rate, 2 Gbyte/s: about 2 Mbytes.
+func Test003EightGigabit(t *testing.T) {
+	s := Socket{Truesize: 4096, PacingRate: 2 * 8e9 / 8, PacingShift: 10}
+	if got := s.TSQLimit(TSQLimitRate); got != 1953125 {
+		t.Errorf("rate >> 10 = %d, want 1953125", got)
+	}
+	s.PacingShift = 8 // as first tried in the thread
+	if got := s.TSQLimit(TSQLimitRate); got != 7812500 {
+		t.Errorf("rate >> 8 = %d, want 7812500", got)
+	}
+	if got := s.PacingRate / 1000; got != 2000000 {
+		t.Errorf("rate / 1000 = %d, want 2000000", got)
+	}
+}
+
+func TestTSQLimitVariants(t *testing.T) {
+	fast := Socket{Truesize: 66000, PacingRate: 1 << 32, PacingShift: 10, LimitOutput: 1 << 20}
+	paced := fast
+	paced.Paced = true
+	slow := Socket{Truesize: 66000, PacingShift: 10, LimitOutput: 1 << 20}
+	small := slow // the fq and 16384 of the measured runs
+	small.LimitOutput, small.Paced = 16384, true
+	cases := []struct {
+		name                            string
+		s                               Socket
+		constant, rate, unpaced, always uint64
+	}{
+		{"fast", fast, 1 << 20, 1 << 22, 1 << 20, 1 << 20},
+		{"fast, paced", paced, 1 << 20, 1 << 22, 1 << 22, 1 << 20},
+		{"slow", slow, 1 << 20, 66000, 132000, 132000},
+		{"small sysctl, paced", small, 16384, 66000, 132000, 16384},
+	}
+	for _, c := range cases {
+		for limit, want := range map[Variant]uint64{TSQLimitConstant: c.constant, TSQLimitRate: c.rate, TSQLimitUnpaced: c.unpaced, TSQLimitAlways: c.always} {
+			if got := c.s.TSQLimit(limit); got != want {
+				t.Errorf("%s, %s: %d, want %d", c.name, limit, got, want)
+			}
+		}
+	}
+	slow.Factor = 1
+	if got := slow.TSQLimit(TSQLimitAlways); got != 264000 {
+		t.Errorf("a retransmission's limit is %d, want 264000", got)
+	}
+	slow.Factor, slow.PacingRate, slow.TxDelay = 0, 1<<20, 1<<19
+	if got := slow.TSQLimit(TSQLimitAlways); got != 132000+1<<20 {
+		t.Errorf("limit with a delay of 2^19 us at 1 MiB/s: %d, want %d", got, 132000+1<<20)
+	}
+}
+
+// At the limit itself only the first variant stops.
+func TestTSQOver(t *testing.T) {
+	s := Socket{Wmem: 1 << 20, Truesize: 1 << 19, PacingRate: 1 << 30, PacingShift: 10, LimitOutput: 1 << 20}
+	for limit, want := range map[Variant]bool{TSQLimitConstant: true, TSQLimitRate: false, TSQLimitUnpaced: false, TSQLimitAlways: false} {
+		if got := s.OverTSQLimit(limit); got != want {
+			t.Errorf("%s: over %t at the limit, want %t", limit, got, want)
+		}
+		s.Wmem++
+		if !s.OverTSQLimit(limit) {
+			t.Errorf("%s: not over above the limit", limit)
+		}
+		s.Wmem--
+	}
+}
+
+func TestTSQExemptVariants(t *testing.T) {
+	want := map[Variant][3]bool{
+		TSQExemptEmptyOrOne47: {true, true, false},
+		TSQExemptEmpty:        {true, false, false},
+		TSQExemptEmptyOrOne:   {true, true, false},
+	}
+	for exempt, want := range want {
+		for unacked, want := range want {
+			s := Socket{Wmem: 1 << 30, Truesize: 2304, Unacked: unacked}
+			if got := s.TSQExempt(exempt); got != want {
+				t.Errorf("%s: %d unacknowledged: exempt %t, want %t", exempt, unacked, got, want)
+			}
+			if got := s.Throttled(TSQLimitAlways, exempt); got == want {
+				t.Errorf("%s: %d unacknowledged: throttled %t", exempt, unacked, got)
+			}
+			if !s.Throttled(TSQLimitRate, exempt) {
+				t.Errorf("%s: exempt before there was an exemption", exempt)
+			}
+		}
+	}
+}
+
+func TestWfree(t *testing.T) {
+	const oneByte = 577 // SKB_TRUESIZE(1) of 6.1 and 7.2
+	cases := []struct {
+		name       string
+		flags      TSQFlags
+		wmem, size uint32
+		ksoftirqd  bool
+		want       TSQFlags
+	}{
+		{"throttled", TSQThrottled, 9000, 2304, false, TSQQueued},
+		{"not throttled", 0, 9000, 2304, false, 0},
+		{"queued already", TSQThrottled | TSQQueued, 9000, 2304, false, TSQThrottled | TSQQueued},
+		{"in use by its owner", TSQThrottled | TSQDeferred, 9000, 2304, false, TSQQueued | TSQDeferred},
+		{"ksoftirqd, more to come", TSQThrottled, 9000, 2304, true, TSQThrottled},
+		{"ksoftirqd, 577 left", TSQThrottled, 2304 + 576, 2304, true, TSQThrottled},
+		{"ksoftirqd, 576 left", TSQThrottled, 2304 + 575, 2304, true, TSQQueued},
+		{"ksoftirqd, the last one", TSQThrottled, 2305, 2304, true, TSQQueued},
+	}
+	for _, c := range cases {
+		wmem, flags := Wfree(c.flags, c.wmem, c.size, oneByte, c.ksoftirqd)
+		if flags != c.want || wmem != c.wmem-c.size+1 {
+			t.Errorf("%s: flags %03b, wmem %d; want %03b, %d", c.name, flags, wmem, c.want, c.wmem-c.size+1)
+		}
+	}
+}
+
+// More below TCP never lets a socket send that had to wait, and more time per
+// byte, a larger sysctl or a larger skb never lowers the limit.
+func TestTSQMonotonic(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		limit := rapid.SampledFrom([]Variant{TSQLimitConstant, TSQLimitRate, TSQLimitUnpaced, TSQLimitAlways}).Draw(t, "limit")
+		s := Socket{
+			Wmem:        rapid.Uint32Range(WmemBase, 1<<23).Draw(t, "wmem"),
+			Truesize:    rapid.Uint32Range(577, 1<<20).Draw(t, "truesize"),
+			PacingRate:  rapid.Uint64Range(0, 1<<34).Draw(t, "rate"),
+			PacingShift: rapid.Uint8Range(5, 10).Draw(t, "shift"),
+			Paced:       rapid.Bool().Draw(t, "paced"),
+			LimitOutput: rapid.Int32Range(1, 1<<23).Draw(t, "sysctl"),
+			Factor:      rapid.Uint8Range(0, 1).Draw(t, "factor"),
+			TxDelay:     rapid.Uint32Range(0, 1000).Draw(t, "delay"),
+			Unacked:     rapid.IntRange(0, 3).Draw(t, "unacked"),
+		}
+		more := s
+		more.Wmem++
+		if s.Throttled(limit, TSQExemptEmptyOrOne) && !more.Throttled(limit, TSQExemptEmptyOrOne) {
+			t.Fatalf("%s: %+v waits, with one byte more it does not", limit, s)
+		}
+		for _, grow := range []func(*Socket){
+			func(s *Socket) { s.Truesize++ },
+			func(s *Socket) { s.PacingRate += 1 << 20 },
+			func(s *Socket) { s.LimitOutput++ },
+			func(s *Socket) { s.TxDelay++ },
+			func(s *Socket) { s.Factor++ },
+		} {
+			bigger := s
+			grow(&bigger)
+			if bigger.TSQLimit(limit) < s.TSQLimit(limit) {
+				t.Fatalf("%s: %+v has a lower limit than %+v", limit, bigger, s)
+			}
+		}
+	})
+}
