@@ -29,6 +29,7 @@ type Batch struct {
 	Run    *Run   // nil when the run's record never came
 	Direct *Direct
 	Origin Origin
+	Sure   bool // Origin follows from counts of the same run, not from what was done with it
 	Avail  Avail
 
 	// Quota is what was left of the run's quota when the batch was taken; 0

@@ -13,9 +13,8 @@ type Completion struct {
 	event.Complete
 	Queue *Queue
 
-	// After is the snapshot. Before is the one before it on this queue and
-	// valid only if Linked: the first snapshot of a queue and the first one
-	// after a torn one have none.
+	// After is the snapshot. Before is the one before it on this queue that was
+	// not torn, and valid only if Linked: the first one has none.
 	Before, After model.DQL
 	Linked        bool
 	Since         uint64 // time of the snapshot before, ns

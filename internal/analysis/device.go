@@ -27,7 +27,9 @@ type Queue struct {
 	// ID counts queues from 0 in the order they were met; see PerQueue.
 	ID int
 
-	dql dqlChain
+	dql    dqlChain
+	sent   lastHandover
+	parked parked
 }
 
 // PerQueue holds a rule's state for each queue.

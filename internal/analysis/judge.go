@@ -49,10 +49,20 @@ type tally struct {
 
 // instance is one observation, judged under every setting.
 type instance struct {
-	over Span
-	out  [maxSettings]Outcome
-	why  [maxSettings]string
-	show [maxSettings]*Evidence
+	claim Claim
+	out   [maxSettings]Outcome
+	why   [maxSettings]string
+	show  [maxSettings]*Evidence
+}
+
+// Claim is what a broken instance rests on beside its own records. If that
+// turns out not to hold, even later in the capture, it becomes undecided.
+type Claim struct {
+	// Over, unless zero, says that there is no other record of that time on
+	// any CPU: a gap in a sequence there speaks against it.
+	Over Span
+	// Quota, unless zero, says that the quota of a run was known at that time.
+	Quota uint64
 }
 
 func newJudge(r *Rule, g *gaps) *Judge {
@@ -105,38 +115,35 @@ func (j *Judge) UndecidedBy(n uint64, reason string) {
 
 // Broken counts an instance that no variant explains. show is called when its
 // evidence is wanted.
-func (j *Judge) Broken(show func() *Evidence) { j.same(Span{}, Broken, "", show) }
+func (j *Judge) Broken(show func() *Evidence) { j.same(Claim{}, Broken, "", show) }
 
-// BrokenOver is Broken for a claim that also rests on there being no other
-// record of the time over: a gap in any CPU's sequence there, seen before or
-// after, makes it undecided.
-func (j *Judge) BrokenOver(over Span, show func() *Evidence) { j.same(over, Broken, "", show) }
+// BrokenIf is Broken for a claim that rests on more than its own records.
+func (j *Judge) BrokenIf(c Claim, show func() *Evidence) { j.same(c, Broken, "", show) }
 
 // Suspect counts an instance that looks broken, but whose last step cannot be
 // seen.
-func (j *Judge) Suspect(show func() *Evidence) { j.same(Span{}, Suspect, "", show) }
+func (j *Judge) Suspect(show func() *Evidence) { j.same(Claim{}, Suspect, "", show) }
 
 // Expected counts an instance that looks broken and is legal, for a reason.
 func (j *Judge) Expected(reason string, show func() *Evidence) {
-	j.same(Span{}, Expected, reason, show)
+	j.same(Claim{}, Expected, reason, show)
 }
 
-func (j *Judge) same(over Span, out Outcome, why string, show func() *Evidence) {
-	j.Weigh(over, func(Setting) (Outcome, string) { return out, why }, func(Setting) *Evidence { return show() })
+func (j *Judge) same(c Claim, out Outcome, why string, show func() *Evidence) {
+	j.Weigh(c, func(Setting) (Outcome, string) { return out, why }, func(Setting) *Evidence { return show() })
 }
 
-// Weigh judges one instance under every setting of the rule's switches. over,
-// unless zero, is as in BrokenOver.
-func (j *Judge) Weigh(over Span, look Look, show func(Setting) *Evidence) {
+// Weigh judges one instance under every setting of the rule's switches.
+func (j *Judge) Weigh(c Claim, look Look, show func(Setting) *Evidence) {
 	var in instance
-	in.over = over
+	in.claim = c
 	broken := false
 	for i, s := range j.settings {
 		in.out[i], in.why[i] = look(s)
 		broken = broken || in.out[i] == Broken
 	}
-	wait := broken && over != Span{}
-	if wait && j.gaps.within(over) {
+	wait := broken && c != Claim{}
+	if wait && c.Over != (Span{}) && j.gaps.within(c.Over) {
 		in.doubt(Lost)
 		wait = false
 	}
@@ -234,11 +241,23 @@ func (t *tally) undecided(n uint64, reason string) {
 
 // lost tells that records of a time turned out to be missing.
 func (j *Judge) lost(s Span) {
+	j.withdraw(Lost, func(c Claim) bool {
+		return c.Over != Span{} && c.Over.From <= s.To && s.From <= c.Over.To
+	})
+}
+
+// changed tells that the quota was another one at some time of s.
+func (j *Judge) changed(s Span) {
+	j.withdraw(Changed, func(c Claim) bool { return c.Quota >= s.From && c.Quota <= s.To })
+}
+
+// withdraw makes pending instances undecided whose claim does not hold.
+func (j *Judge) withdraw(reason string, wrong func(Claim) bool) {
 	j.pending = slices.DeleteFunc(j.pending, func(in instance) bool {
-		if in.over.To < s.From || s.To < in.over.From {
+		if !wrong(in.claim) {
 			return false
 		}
-		in.doubt(Lost)
+		in.doubt(reason)
 		j.count(&in)
 		return true
 	})

@@ -46,3 +46,14 @@ func (r *Run) Last() *Restart {
 	}
 	return &r.Restarts[len(r.Restarts)-1]
 }
+
+// WorkConserving says whether the qdisc is known to give a packet whenever it
+// holds one: it neither paces nor shapes. A kind that is not listed may hold
+// packets back, and "it gave no more" then says nothing about its queue.
+func (r *Run) WorkConserving() bool {
+	switch r.Kind {
+	case "pfifo", "bfifo", "pfifo_head_drop", "pfifo_fast", "fq_codel", "codel", "sfq":
+		return true
+	}
+	return false
+}

@@ -6,4 +6,6 @@ package rules
 import "github.com/txtrace/txtrace/internal/analysis"
 
 // All is the registry, in the order in which rules are printed.
-func All() []analysis.Rule { return nil }
+func All() []analysis.Rule {
+	return []analysis.Rule{d2}
+}

@@ -1,3 +1,0 @@
-package analysis
-
-type dqlChain struct{}

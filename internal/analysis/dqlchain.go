@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis
+
+import (
+	"github.com/txtrace/txtrace/internal/event"
+	"github.com/txtrace/txtrace/internal/model"
+)
+
+// snapshots kept per queue: the completions that may fall into one bracket.
+const snapshots = 64
+
+// dqlChain links the snapshots of one queue's struct dql.
+type dqlChain struct {
+	last    model.DQL
+	jiffies uint64
+	time    uint64
+	cpu     uint16
+	own     bool
+	known   bool
+
+	ring [snapshots]dqlState
+	n    int // snapshots ever taken
+
+	sampled [2]sampling // since when each of two CPUs took snapshots
+}
+
+// dqlState is what a bracket needs to know of a snapshot.
+type dqlState struct {
+	numCompleted uint32
+	adjLimit     uint32
+	single       bool // exactly one completion led here from the one before
+}
+
+// sampling is how a CPU last looked at the queue.
+type sampling struct {
+	cpu  uint16
+	at   int // dqlChain.n of its last snapshot
+	used bool
+}
+
+// step links a snapshot to the one before. A torn one is not linked and leaves
+// the chain as it was.
+func (c *dqlChain) step(r *event.Complete) (done Completion) {
+	done.Complete = *r
+	done.After = model.DQL{
+		NumQueued: r.NumQueued, AdjLimit: r.AdjLimit, LastObjCnt: r.LastObjCnt,
+		Limit: r.Limit, NumCompleted: r.NumCompleted, PrevOvlimit: r.PrevOvlimit,
+		PrevNumQueued: r.PrevNumQueued, PrevLastObjCnt: r.PrevLastObjCnt,
+		LowestSlack: r.LowestSlack, SlackStartTime: r.SlackStartTime,
+		MaxLimit: r.MaxLimit, MinLimit: r.MinLimit, SlackHoldTime: r.SlackHoldTime,
+	}
+	if done.Torn() {
+		return done
+	}
+	foreign := c.sample(r)
+	if c.known {
+		done.Linked, done.Before, done.Since = true, c.last, c.time
+		done.Bytes = r.NumCompleted - c.last.NumCompleted
+		done.Step = model.Explain(c.last, done.After, model.Window{From: c.jiffies, To: r.Jiffies, Foreign: foreign})
+		if done.Step.Outcome == model.OutcomeReset {
+			done.Bytes = r.NumCompleted
+		}
+	}
+	c.last, c.jiffies, c.time, c.cpu, c.own, c.known = done.After, r.Jiffies, r.Time, r.CPU, done.Own(), true
+	c.ring[c.n%snapshots] = dqlState{r.NumCompleted, r.AdjLimit, done.Linked && done.Step.Outcome == model.OutcomeEqual}
+	c.n++
+	return done
+}
+
+// sample says whether the snapshot, or the one before, may have been taken
+// while another CPU was writing. Any CPU's interrupt looks at all queues, so
+// only a queue that one CPU alone has looked at for a while is safe.
+func (c *dqlChain) sample(r *event.Complete) (foreign bool) {
+	foreign = r.Source == event.SourceSnapshot || c.known && !c.own
+	for i := range c.sampled {
+		if s := &c.sampled[i]; s.used && s.cpu != r.CPU && c.n-s.at < snapshots {
+			foreign = true
+		}
+	}
+	slot := &c.sampled[0]
+	for i := range c.sampled {
+		s := &c.sampled[i]
+		if s.used && s.cpu == r.CPU {
+			slot = s
+			break
+		}
+		if !s.used || s.at < slot.at {
+			slot = s
+		}
+	}
+	*slot = sampling{r.CPU, c.n, true}
+	return foreign
+}
+
+// between finds the least and greatest adj_limit of the states from one
+// snapshot to a later one, if every completion in between is known.
+func (c *dqlChain) between(fromCompleted, fromAdj, toCompleted, toAdj uint32) (least, most uint32, ok bool) {
+	oldest := max(0, c.n-snapshots)
+	to := c.n - 1
+	for ; to >= oldest; to-- {
+		if s := c.ring[to%snapshots]; s.numCompleted == toCompleted && s.adjLimit == toAdj {
+			break
+		}
+	}
+	least, most = toAdj, toAdj
+	for i := to; i > oldest; i-- {
+		if !c.ring[i%snapshots].single {
+			return 0, 0, false
+		}
+		s := c.ring[(i-1)%snapshots]
+		if int32(s.adjLimit-least) < 0 {
+			least = s.adjLimit
+		}
+		if int32(s.adjLimit-most) > 0 {
+			most = s.adjLimit
+		}
+		if s.numCompleted == fromCompleted && s.adjLimit == fromAdj {
+			return least, most, true
+		}
+	}
+	return 0, 0, false
+}

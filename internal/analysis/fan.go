@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis
+
+// fan hands each decision to every check that looks at its kind.
+type fan struct {
+	record     []func(*Record)
+	gap        []func(*Gap)
+	run        []func(*Run)
+	batch      []func(*Batch)
+	direct     []func(*Direct)
+	handover   []func(*Handover)
+	completion []func(*Completion)
+	throttle   []func(*Throttle)
+	wfree      []func(*Wfree)
+	resume     []func(*Resume)
+	notice     []func(*Notice)
+	ledger     []func(*Ledger)
+	end        []func(*End)
+}
+
+func (f *fan) add(c Checks) {
+	add(&f.record, c.Record)
+	add(&f.gap, c.Gap)
+	add(&f.run, c.Run)
+	add(&f.batch, c.Batch)
+	add(&f.direct, c.Direct)
+	add(&f.handover, c.Handover)
+	add(&f.completion, c.Completion)
+	add(&f.throttle, c.Throttle)
+	add(&f.wfree, c.Wfree)
+	add(&f.resume, c.Resume)
+	add(&f.notice, c.Notice)
+	add(&f.ledger, c.Ledger)
+	add(&f.end, c.End)
+}
+
+func add[T any](to *[]func(*T), check func(*T)) {
+	if check != nil {
+		*to = append(*to, check)
+	}
+}
+
+func give[T any](to []func(*T), what *T) {
+	for _, check := range to {
+		check(what)
+	}
+}

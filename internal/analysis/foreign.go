@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis
+
+// lastHandover is what the last hand-over left a queue in.
+type lastHandover struct {
+	known     bool
+	end       uint64
+	numQueued uint32
+}
+
+// parked is how many skbs waited in a qdisc's gso_skb when it was last seen.
+type parked struct {
+	qdisc uint64
+	qlen  uint32
+	time  uint64
+	known bool
+}
+
+// foreign finds what others charged to the queue between two hand-overs:
+// __dev_direct_xmit, netpoll, pktgen, XDP. Hand-overs of one queue hold its
+// transmit lock, so they do not overlap; on a device without that lock nothing
+// is known.
+func (r *rebuild) foreign(h *Handover) {
+	q := h.Queue
+	if q == nil || h.Partial() {
+		return
+	}
+	last := q.sent
+	q.sent = lastHandover{!h.Nested(), h.Time, h.NumQueuedEnd}
+	begin := h.Begin()
+	if !last.known || begin < last.end || r.gaps.within(Span{last.end, begin}) {
+		return
+	}
+	if moved := h.NumQueuedBegin - last.numQueued; int32(moved) >= 0 {
+		h.Foreign, h.ForeignKnown = moved, true
+	}
+}

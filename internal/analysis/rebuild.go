@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis
+
+import (
+	"github.com/txtrace/txtrace/internal/capture"
+	"github.com/txtrace/txtrace/internal/event"
+)
+
+// rebuild joins records into decisions and hands them out. Its records come in
+// the order of the merge: each CPU's by sequence, across CPUs by time.
+type rebuild struct {
+	header *capture.Header
+	fan    fan
+	world  *world
+	weight weight
+	gaps   *gaps
+	lanes  []*lane // by CPU plus one, so that event.UserCPU is 0
+
+	// changed is called when the quota changed: what was judged by the old one
+	// in this time is in doubt. lost is called for each gap.
+	changed, lost func(Span)
+
+	runs      pool[Run]
+	batches   pool[Batch]
+	directs   pool[Direct]
+	handovers pool[Handover]
+
+	record Record // scratch
+	lastNS uint64
+	lostOn map[uint16]uint64
+}
+
+func newRebuild(h *capture.Header, g *gaps) *rebuild {
+	return &rebuild{
+		header: h, world: newWorld(h), weight: newWeight(h.Settings), gaps: g,
+		lostOn: make(map[uint16]uint64), changed: func(Span) {}, lost: func(Span) {},
+	}
+}
+
+func (r *rebuild) lane(cpu uint16) *lane {
+	i := int(cpu + 1)
+	for i >= len(r.lanes) {
+		r.lanes = append(r.lanes, nil)
+	}
+	if r.lanes[i] == nil {
+		r.lanes[i] = &lane{}
+	}
+	return r.lanes[i]
+}
+
+// item takes the next record or gap of the capture.
+func (r *rebuild) item(it capture.Item) {
+	if it.Gap != nil {
+		r.gap(it.Gap)
+		return
+	}
+	h := it.Record.Head()
+	l := r.lane(h.CPU)
+	r.lastNS = max(r.lastNS, h.Time)
+	if len(r.fan.record) > 0 {
+		r.record = Record{Header: h, Device: r.world.device(h), Before: l.before, HasBefore: l.has}
+		give(r.fan.record, &r.record)
+	}
+	switch rec := it.Record.(type) {
+	case *event.Dequeue:
+		r.dequeue(l, rec)
+	case *event.Handover:
+		r.handover(l, rec)
+	case *event.Direct:
+		r.direct(l, rec)
+	case *event.Run:
+		r.run(l, rec)
+	case *event.Complete:
+		r.complete(rec)
+	case *event.Throttle:
+		give(r.fan.throttle, &Throttle{*rec})
+	case *event.Wfree:
+		give(r.fan.wfree, &Wfree{*rec, r.header.Kernel.SkbTruesize})
+	case *event.Resume:
+		give(r.fan.resume, &Resume{*rec})
+	case *event.Notice:
+		r.notice(rec)
+	case *event.Ledger:
+		give(r.fan.ledger, &Ledger{*rec})
+	}
+	l.before, l.has = *h, true
+}
+
+func (r *rebuild) gap(g *capture.Gap) {
+	r.lostOn[g.CPU] += uint64(g.Lost)
+	s := Span{g.FromNS, g.ToNS}
+	if g.CPU != event.UserCPU { // the recorder's own records tell of no queue
+		r.gaps.add(s)
+		r.lost(s)
+	}
+	l := r.lane(g.CPU)
+	l.goodSince = max(l.goodSince, g.ToNS)
+	give(r.fan.gap, &Gap{g})
+}
+
+func (r *rebuild) dequeue(l *lane, rec *event.Dequeue) {
+	l.close(&rec.Header, r.orphan, r.orphan)
+	b := r.batches.get()
+	*b = Batch{Dequeue: *rec, Queue: r.world.queue(&rec.Header)}
+	if rec.Parent == 0 {
+		r.orphan(child{batch: b})
+		return
+	}
+	r.hold(l, &rec.Header, child{batch: b})
+}
+
+func (r *rebuild) handover(l *lane, rec *event.Handover) {
+	l.close(&rec.Header, r.orphan, r.orphan)
+	h := r.handovers.get()
+	*h = Handover{Handover: *rec, Queue: r.world.queue(&rec.Header), Whole: l.whole(&rec.Header)}
+	r.foreign(h)
+	if rec.Parent == 0 {
+		r.orphan(child{handover: h})
+		return
+	}
+	r.hold(l, &rec.Header, child{handover: h})
+}
+
+func (r *rebuild) hold(l *lane, h *event.Header, c child) {
+	if given, overflow := l.hold(h, c); overflow {
+		r.orphan(given)
+	}
+}
+
+func (r *rebuild) direct(l *lane, rec *event.Direct) {
+	d := r.directs.get()
+	*d = Direct{Direct: *rec, Queue: r.world.queue(&rec.Header), Whole: l.whole(&rec.Header)}
+	l.close(&rec.Header, func(c child) {
+		if c.handover == nil || c.handover.Queue != d.Queue || d.Handover != nil {
+			r.orphan(c)
+			return
+		}
+		d.Handover, c.handover.Direct = c.handover, d
+	}, r.orphan)
+	d.Whole = d.Whole && (d.Handovers == 0) == (d.Handover == nil) && d.Handovers <= 1
+	if rec.From == event.FromBypass || rec.Parent == 0 {
+		r.orphan(child{direct: d})
+		return
+	}
+	r.hold(l, &rec.Header, child{direct: d})
+}
+
+// orphan gives out a decision whose enclosing span is none or never came.
+func (r *rebuild) orphan(c child) {
+	switch {
+	case c.batch != nil:
+		c.batch.quota(r.weight.quota())
+		r.judgeOrigin(c.batch, nil)
+		c.batch.settle()
+		give(r.fan.batch, c.batch)
+	case c.direct != nil:
+		r.giveDirect(c.direct)
+	case c.handover != nil:
+		give(r.fan.handover, c.handover)
+	}
+	r.recycle(c)
+}
+
+func (r *rebuild) giveDirect(d *Direct) {
+	give(r.fan.direct, d)
+	if d.Handover != nil {
+		give(r.fan.handover, d.Handover)
+	}
+}
+
+// recycle takes back the memory of a decision that was given out.
+func (r *rebuild) recycle(c child) {
+	if c.batch != nil {
+		r.batches.put(c.batch)
+	}
+	if c.direct != nil {
+		if c.direct.Handover != nil {
+			r.handovers.put(c.direct.Handover)
+		}
+		r.directs.put(c.direct)
+	}
+	if c.handover != nil {
+		r.handovers.put(c.handover)
+	}
+}
+
+func (r *rebuild) complete(rec *event.Complete) {
+	q := r.world.queue(&rec.Header)
+	if q == nil {
+		return
+	}
+	c := q.dql.step(rec)
+	c.Queue = q
+	give(r.fan.completion, &c)
+}
+
+func (r *rebuild) notice(rec *event.Notice) {
+	n := Notice{Notice: *rec, Text: event.Text(rec.Name[:])}
+	r.world.notice(rec, n.Text)
+	n.Device = r.world.device(&rec.Header)
+	if r.weight.notice(rec, n.Text) {
+		r.changed(Span{rec.Time - min(rec.Time, settle), rec.Time + settle})
+	}
+	give(r.fan.notice, &n)
+}
+
+// end gives out what still waits for its enclosing span.
+func (r *rebuild) end() {
+	for _, l := range r.lanes {
+		if l == nil {
+			continue
+		}
+		for _, c := range l.wait {
+			r.orphan(c)
+		}
+		l.wait = nil
+	}
+}
