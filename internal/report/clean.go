@@ -16,24 +16,23 @@ func Clean(s string) string {
 		return s
 	}
 	var b strings.Builder
-	for i, r := range s {
+	for len(s) > 0 {
+		r, size := utf8.DecodeRuneInString(s)
 		switch {
-		case r == utf8.RuneError:
-			// One byte of no encoding, or the real U+FFFD, which starts with 0xef.
-			fmt.Fprintf(&b, `\x%02x`, s[i])
 		case r == '\n':
 			b.WriteString(`\n`)
 		case r == '\t':
 			b.WriteString(`\t`)
 		case !dirty(r):
 			b.WriteRune(r)
-		case r < utf8.RuneSelf:
-			fmt.Fprintf(&b, `\x%02x`, r)
+		case size == 1: // a control character, or a byte of no character
+			fmt.Fprintf(&b, `\x%02x`, s[0])
 		case r > 0xffff:
 			fmt.Fprintf(&b, `\U%08x`, r)
 		default:
 			fmt.Fprintf(&b, `\u%04x`, r)
 		}
+		s = s[size:]
 	}
 	return b.String()
 }

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/txtrace/txtrace/internal/analysis"
+	"github.com/txtrace/txtrace/internal/capture"
+	"github.com/txtrace/txtrace/internal/model"
+)
+
+// pages are all texts of the sample, by the name of their golden file.
+func pages() map[string]func(io.Writer) error {
+	relative := Text{Time: "relative"}
+	emulated := sample()
+	emulated.Header.Kernel.Emulated, emulated.Verify.Capture.Emulated = true, true
+	cut := sample()
+	cut.Footer = nil
+	cut.Verify.Lost = analysis.LostInfo{Cut: "the file ends inside a block"}
+	empty := &analysis.Result{Header: &capture.Header{}, Verify: analysis.Verify{Exit: analysis.ExitInconclusive}}
+	hostile := sample()
+	hostile.Header.Kernel.Version = "\x1b]0;owned\a" + strings.Repeat("long", 40)
+	hostile.Header.Devices[0].Ifname = "e\x1b[31mth\n0"
+	hostile.Footer.Child.Command = []string{"sh", "-c", "echo \x1b[2J\r\u202e"}
+	hostile.Queues[0].Ifname, hostile.Queues[0].Qdisc = "e\x1b[31mth\n0", "\x00\xff"
+	hostile.Checks[1].Ifname = "\x1b[8m"
+	hostile.Verify.Rules[3].Evidence[0].Ifname = "e\x1b[31mth\n0"
+	text := func(r *analysis.Result, by By, t Text) func(io.Writer) error {
+		return func(w io.Writer) error { return New(r, by).Text(w, t) }
+	}
+	verdict := func(r *analysis.Result, t Text) func(io.Writer) error {
+		return func(w io.Writer) error { return Verdict(w, t, &r.Verify, r.Header.Clock) }
+	}
+	return map[string]func(io.Writer) error{
+		"report":          text(sample(), ByQueue, relative),
+		"report-device":   text(sample(), ByDevice, relative),
+		"report-human":    text(sample(), ByQueue, Text{Human: true, Time: "wall"}),
+		"report-emulated": text(emulated, ByQueue, relative),
+		"report-cut":      text(cut, ByQueue, relative),
+		"report-empty":    text(empty, ByQueue, relative),
+		"report-hostile":  text(hostile, ByQueue, relative),
+		"verify":          verdict(sample(), relative),
+		"verify-boot":     verdict(sample(), Text{Time: "boot"}),
+		"verify-emulated": verdict(emulated, relative),
+		"verify-empty":    verdict(empty, relative),
+		"verify-hostile":  verdict(hostile, relative),
+		"rules":           sampleRules(2).page(),
+		"rule":            sampleRules(1).page(),
+		"doctor":          sampleDoctor(true).page(),
+		"doctor-not":      sampleDoctor(false).page(),
+	}
+}
+
+func (d *Rules) page() func(io.Writer) error {
+	return func(w io.Writer) error { return d.Text(w, Text{}) }
+}
+
+func (d *Doctor) page() func(io.Writer) error {
+	return func(w io.Writer) error { return d.Text(w, Text{}) }
+}
+
+func sampleRules(n int) *Rules {
+	rules := []analysis.Rule{{
+		ID: "D2", Sentence: "A batch takes no more packets than the quota left and one.", Documents: []string{"000", "0345552a653c (6.18)"},
+		Kernel: "try_bulk_dequeue_skb", Needs: []string{"run", "dequeue"}, Switches: []model.Switch{"bulk"},
+		Strength: analysis.Exact, Antecedent: "batches that ended with bytes and packets left",
+	}, {
+		ID: "M1", Sentence: "On each CPU, every record is submitted or counted as lost.", Kernel: "bpf_ringbuf_reserve",
+		Strength: analysis.Exact, Antecedent: "CPUs", Gate: true,
+	}}
+	return NewRules(rules[:n], func(name string) Switch {
+		return Switch{Name: name, Says: "how many packets one dequeue takes", Variants: []Variant{
+			{Name: "bytes", Says: "as many as BQL allows", Source: "5772e9a3463b (3.18)", MendedBy: "0345552a653c"},
+			{Name: "budget", Says: "and no more than 1 + the quota left", Source: "0345552a653c (6.18, 6.12.59, 6.1.159)"},
+		}}
+	})
+}
+
+func sampleDoctor(ready bool) *Doctor {
+	d := NewDoctor(sample().Header.Kernel, []capture.Choice{
+		{Fact: "run", Source: "fentry+fexit __qdisc_run", State: "chosen"},
+		{Fact: "handover.more", State: "absent", Reason: "softnet_data is not visible", Disables: []string{"X1"}},
+	})
+	d.Capabilities = map[string]bool{"CAP_BPF": ready, "CAP_PERFMON": true}
+	d.BTF = "/sys/kernel/btf/vmlinux"
+	if !ready {
+		d.Ready, d.Problem, d.Next = false, "recording: not permitted: CAP_BPF is missing", "run as root"
+	}
+	return d
+}
+
+func TestGolden(t *testing.T) {
+	for name, print := range pages() {
+		t.Run(name, func(t *testing.T) {
+			var b bytes.Buffer
+			if err := print(&b); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join("testdata", name+".txt")
+			if os.Getenv("UPDATE") != "" {
+				if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(string(want), b.String()); d != "" {
+				t.Errorf("-want +got\n%s", d)
+			}
+		})
+	}
+}
+
+// Every line of every page is ASCII and fits into a mail.
+func TestWidth(t *testing.T) {
+	for name, print := range pages() {
+		var b bytes.Buffer
+		if err := print(&b); err != nil {
+			t.Fatal(err)
+		}
+		for l := range strings.Lines(b.String()) {
+			l = strings.TrimSuffix(l, "\n")
+			if len(l) > Width {
+				t.Errorf("%s: %d columns: %s", name, len(l), l)
+			}
+			if strings.HasSuffix(l, " ") {
+				t.Errorf("%s: blank at the end: %q", name, l)
+			}
+			if Clean(l) != l {
+				t.Errorf("%s: not clean: %q", name, l)
+			}
+		}
+	}
+}
+
+// No words that net CI's parser takes for a result of its own.
+func TestNoWordsOfTheParser(t *testing.T) {
+	for name, print := range pages() {
+		var b bytes.Buffer
+		if err := print(&b); err != nil {
+			t.Fatal(err)
+		}
+		for _, word := range []string{"SKIP:", " FAIL:", "[FAIL]", "# SKIP", "\n# not ok"} {
+			if strings.Contains(b.String(), word) {
+				t.Errorf("%s: holds %q", name, word)
+			}
+		}
+	}
+}
+
+// Colour adds escapes and nothing else.
+func TestColour(t *testing.T) {
+	r := sample()
+	var plainText, coloured bytes.Buffer
+	if err := Verdict(&plainText, Text{}, &r.Verify, start); err != nil {
+		t.Fatal(err)
+	}
+	if err := Verdict(&coloured, Text{Color: true}, &r.Verify, start); err != nil {
+		t.Fatal(err)
+	}
+	s := coloured.String()
+	for _, c := range []string{red, green, yellow} {
+		if !strings.Contains(s, c) {
+			t.Errorf("no %q", c)
+		}
+	}
+	for _, c := range []string{red, green, yellow, plain} {
+		s = strings.ReplaceAll(s, c, "")
+	}
+	if d := cmp.Diff(plainText.String(), s); d != "" {
+		t.Errorf("-plain +coloured\n%s", d)
+	}
+}
+
+// What an emulated guest took is in no form printed.
+func TestEmulatedHasNoDurations(t *testing.T) {
+	r := sample()
+	r.Header.Kernel.Emulated = true
+	var b bytes.Buffer
+	if err := JSON(&b, New(r, ByQueue)); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"duration_ns", "user_ns", "sys_ns", `"ns"`} {
+		if strings.Contains(b.String(), key) {
+			t.Errorf("holds %s", key)
+		}
+	}
+}

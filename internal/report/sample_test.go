@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"github.com/txtrace/txtrace/internal/analysis"
+	"github.com/txtrace/txtrace/internal/capture"
+	"github.com/txtrace/txtrace/internal/event"
+)
+
+func queueNumber(n uint16) *uint16 { return &n }
+
+// start is the clock of the sample's first moment.
+var start = capture.Clock{Monotonic: 1_000_000_000, Boot: 2_000_000_000, Real: 1_790_000_000_000_000_000}
+
+// sample is the result of a capture that has some of everything.
+func sample() *analysis.Result {
+	h := &capture.Header{
+		Tool: "v0.1",
+		Kernel: capture.Kernel{
+			Release: "6.1.0-50-amd64", Version: "#1 SMP PREEMPT_DYNAMIC Debian 6.1.176-1 (2026-10-01)",
+			Machine: "x86_64", CPUs: 2, HZ: 250, Preemption: "voluntary", SkbTruesize: 577,
+		},
+		Clock:    start,
+		Programs: []capture.Program{{Name: "run_begin"}, {Name: "dequeue"}},
+		Settings: capture.Settings{DevWeight: 64, DevWeightTxBias: 1, Sysctls: map[string]string{}},
+		Devices: []capture.Device{
+			{Netns: 4026532200, NetnsName: "tx", Ifindex: 2, Ifname: "eth0", Driver: "e1000e", MTU: 1500, TxQueues: 1, TxRing: 256,
+				Offloads:   map[string]bool{"tx-tcp-segmentation": true, "tx-generic-segmentation": true, "tx-checksum-ip-generic": false},
+				GsoMaxSize: 65536, GsoMaxSegs: 65535,
+				Qdiscs: []capture.Qdisc{{Kind: "fq_codel", Handle: 0x80010000, Parent: 0xffffffff}},
+				BQL:    []capture.QueueBQL{{Txq: 0, Limit: 1000, LimitMax: 1879048192, HoldMS: 1000}}},
+			{Netns: 4026531840, Ifindex: 7, Ifname: "dummy0", MTU: 1500, TxQueues: 1},
+		},
+		Filters:   []string{"netns tx"},
+		RingBytes: 32 << 20,
+	}
+	f := &capture.Footer{
+		Ended: "child",
+		Child: &capture.Child{Command: []string{"netperf", "-H", "10.0.0.2", "-t", "UDP_STREAM"}, BeginNS: 1_100_000_000, EndNS: 5_100_000_000},
+		Self: capture.Self{UserNS: 50_000_000, SysNS: 70_000_000, MaxRSS: 40 << 20, Written: 123456,
+			BPF: []capture.ProgramRun{{Program: 1, Runs: 4046, NS: 900_000}}},
+		Ledger: []capture.LedgerRow{{Program: 0, Seen: 10, Submitted: 10}, {Program: 1, Seen: 4046, Submitted: 4046}},
+	}
+	return &analysis.Result{
+		Header: h, Footer: f,
+		Verify: sampleVerify(),
+		Queues: []analysis.QueueReport{sampleQueue(), {
+			Netns: 4026532200, Ifindex: 2, Ifname: "eth0", Txq: 1, Qdisc: "noqueue",
+			Handovers: analysis.HandoverReport{Count: 1, Packets: 1, Bytes: 60, Size: counts(1, 1), Taken: 1, OwedAny: 1, OwedDrv: 1},
+		}},
+		TSQ: []analysis.TSQReport{{
+			Netns: 4026532200, Throttles: 12, Sockets: 2, Resumed: 11, Deferred: 1,
+			DurationNS: analysis.Dist{Count: 11, Sum: 1_100_000, Min: 50_000, Max: 300_000, Mean: 100_000},
+			LimitBytes: analysis.Dist{Count: 12, Sum: 1_572_864, Min: 4608, Max: 262144, Mean: 131072},
+			LimitBy:    map[string]analysis.U64{"rate": 10, "truesize": 2},
+		}},
+		Checks: []analysis.Comparison{
+			{Netns: 4026532200, Ifindex: 2, Ifname: "eth0", Qdisc: "fq_codel", Name: "qdisc_packets", Unit: "packets", Ours: 23456, Kernel: 23456, Equal: true},
+			{Netns: 4026532200, Ifindex: 2, Ifname: "eth0", Txq: queueNumber(0), Name: "bql_limit", Unit: "bytes", Ours: 15854, Kernel: 15900, Note: "it moved after the last completion"},
+		},
+	}
+}
+
+func sampleQueue() analysis.QueueReport {
+	return analysis.QueueReport{
+		Netns: 4026532200, Ifindex: 2, Ifname: "eth0", Qdisc: "fq_codel", Handle: 0x80010000,
+		Batches: analysis.BatchReport{
+			Count: 4046, Packets: 23457, Bytes: 3330894,
+			Size:      counts(1, 1500, 2, 1000, 3, 700, 17, 5, 64, 40, 65, 800, 131, 1),
+			Stop:      map[string]analysis.U64{"qdisc": 3000, "bytes": 1045, "budget": 1},
+			Origin:    map[string]analysis.U64{"fresh": 4000, "gso_skb": 46},
+			AvailUsed: counts(0, 3000, 90, 46, 100, 1000),
+			Avail:     analysis.Dist{Count: 4046, Sum: 40460000, Min: 0, Max: 15854, Mean: 10000},
+			GsoSegs:   23410, PktLenBytes: 3300000,
+		},
+		Runs: analysis.RunReport{
+			Count: 1200, Partial: 1, Packets: counts(1, 1000, 64, 100, 65, 100), Restarts: counts(1, 1100, 2, 100),
+			QuotaEnded: 12, Who: map[string]analysis.U64{"enqueue": 700, "net_tx_action": 500},
+			DurationNS: analysis.Dist{Count: 1199, Sum: 11990000, Min: 900, Max: 450000, Mean: 10000},
+		},
+		Handovers: analysis.HandoverReport{
+			Count: 4050, Packets: 23461, Bytes: 3331000, Size: counts(1, 1500, 2, 1000, 65, 800),
+			Rest: 4, Taken: 23457, Busy: 1, Uncharged: 2, OwedAny: 4900, OwedDrv: 4050,
+		},
+		Requeues: analysis.RequeueReport{Events: 46, Packets: 50, Cause: map[string]analysis.U64{"drv": 45, "busy": 1}},
+		Bypass:   analysis.BypassReport{Count: 123, Packets: 123, Bytes: 17466, GsoSegs: 123, PktLenBytes: 17466},
+		BQL: analysis.BQLReport{
+			Used: true, Completions: 3900, LimitFirst: 1000, LimitLast: 15854, LimitMin: 1000, LimitMax: 15990,
+			Series: []analysis.Point{
+				{BeginNS: 1_000_000_000, EndNS: 2_000_000_000, LimitMin: 1000, LimitMax: 15990, LimitLast: 15990, InflightMax: 15900},
+				{BeginNS: 2_000_000_000, EndNS: 3_000_000_000, LimitMin: 15854, LimitMax: 15854, LimitLast: 15854, InflightMin: 142, InflightMax: 15854},
+			},
+			MeanLen: 141.98, LimitPackets: 111.7, Quota: 64, ForeignBytes: 84, Foreign: 2,
+			AdvancedBytes: 3330894, DecidedBytes: 3330000,
+		},
+	}
+}
+
+func sampleVerify() analysis.Verify {
+	at := func(kind event.Kind, seq uint32, ns analysis.U64) analysis.RecordRef {
+		return analysis.RecordRef{Kind: kind.String(), CPU: 1, Seq: seq, TimeNS: ns}
+	}
+	batch := analysis.Evidence{
+		TimeNS: 1_234_567_890, Netns: 4026532200, Ifindex: 2, Ifname: "eth0", Txq: queueNumber(0),
+		Says:    "a batch of 131 packets, at most 65 are left of the quota and one more",
+		Values:  []analysis.Value{{Name: "packets", Unit: "packets", Value: 131}, {Name: "quota_left", Unit: "packets", Value: 64}},
+		Records: []analysis.RecordRef{at(event.KindRun, 4710, 1_234_600_000), at(event.KindDequeue, 4711, 1_234_567_890)}, Function: "try_bulk_dequeue_skb", Document: "0345552a653c (6.18)",
+	}
+	return analysis.Verify{
+		V: 1, Type: "verify",
+		Capture: analysis.CaptureInfo{
+			Tool: "v0.1", Release: "6.1.0-50-amd64", Version: "#1 SMP PREEMPT_DYNAMIC Debian 6.1.176-1 (2026-10-01)", Machine: "x86_64",
+			BeginNS: 1_000_000_000, EndNS: 5_200_000_000, Records: 12345, Variant: "auto",
+		},
+		Rules: []analysis.RuleVerdict{
+			{ID: "M1", Verdict: analysis.VerdictPass, Exercised: 2, Held: 2, Sentence: "On each CPU, every record is submitted or counted as lost."},
+			{ID: "D1", Verdict: analysis.VerdictPass, Exercised: 4046, Held: 4045, Inconclusive: 1,
+				Undecided: []analysis.ReasonCount{{Reason: analysis.Torn, Count: 1}}, Sentence: "A batch ends with the packet that uses up what BQL allowed."},
+			{ID: "D2", Verdict: analysis.VerdictExpected, Exercised: 10, Held: 9, Expected: 1, Variant: "bulk=bytes",
+				Reason: "no bound on the count: mended by 0345552a653c", Sentence: "A batch takes no more than the quota left and one packet.", Evidence: []analysis.Evidence{batch}},
+			{ID: "D4", Verdict: analysis.VerdictFail, Exercised: 12, Held: 11, Fails: 1,
+				Sentence: "A run that the quota ended schedules its qdisc again.", Evidence: []analysis.Evidence{batch}},
+			{ID: "X7", Verdict: analysis.VerdictSuspect, Exercised: 1, Suspects: 1, Reason: "the doorbell cannot be seen", Sentence: "A doorbell is owed after BUSY."},
+			{ID: "B13", Verdict: analysis.VerdictInconclusive, Exercised: 3900, Held: 1000, Inconclusive: 2900,
+				Undecided: []analysis.ReasonCount{{Reason: analysis.Lost, Count: 2800}, {Reason: analysis.Race, Count: 100}},
+				Reason:    "decided 25.6 %, floor 99 %", Sentence: "A completion moves the limit as dql_completed does."},
+			{ID: "T2", Verdict: analysis.VerdictNotExercised, Reason: "no socket was throttled", Sentence: "x"},
+			{ID: "D9", Verdict: analysis.VerdictNotApplicable, Reason: "every device has BQL", Sentence: "x"},
+		},
+		Variants: []analysis.VariantState{
+			{Switch: "bulk", State: analysis.StateProven, Variant: "bytes", Left: []string{"bytes"}, MendedBy: "0345552a653c", By: &batch, Rule: "D2"},
+			{Switch: "requeue", State: analysis.StateUndecided, Variant: "head", Left: []string{"tail", "head"}},
+			{Switch: "tsq-limit", State: analysis.StateForced, Variant: "always"},
+			{Switch: "quota", State: analysis.StateContradicted},
+		},
+		Lost: analysis.LostInfo{Records: 20, Gaps: 2, Missed: 1},
+		Exit: 1,
+	}
+}

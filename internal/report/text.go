@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/txtrace/txtrace/internal/analysis"
+	"github.com/txtrace/txtrace/internal/capture"
+	"github.com/txtrace/txtrace/internal/event"
+)
+
+// Text prints the report.
+func (d *Report) Text(w io.Writer, t Text) error {
+	p := &printer{Text: t, out: w}
+	d.head(p)
+	p.field("counters", d.Counters.text())
+	for _, c := range d.Counters.Checks {
+		if !c.Equal {
+			comparison(p, c)
+		}
+	}
+	for i := range d.Queues {
+		queue(p, &d.Queues[i], d.clock, d.measured())
+	}
+	for i := range d.TSQ {
+		tsq(p, &d.TSQ[i])
+	}
+	if len(d.Queues) == 0 {
+		p.line("")
+		p.line("Nothing was sent on any traced queue.")
+	}
+	return p.err
+}
+
+// text is the one line that says whether the kernel agrees.
+func (c Counters) text() string {
+	if c.Agree == nil {
+		return "not compared: the kernel's own counters are not in the file"
+	}
+	differ := 0
+	for _, k := range c.Checks {
+		if !k.Equal {
+			differ++
+		}
+	}
+	if differ == 0 {
+		return fmt.Sprintf("the kernel's own counters agree: all %d that were compared", len(c.Checks))
+	}
+	return fmt.Sprintf("the kernel's own counters differ: %d of %d", differ, len(c.Checks))
+}
+
+func comparison(p *printer, c analysis.Comparison) {
+	at := c.Ifname
+	if c.Txq != nil {
+		at += fmt.Sprintf(" queue %d", *c.Txq)
+	}
+	s := fmt.Sprintf("%s %s: recorded %d, kernel %d", at, c.Name, c.Ours, c.Kernel)
+	if c.Unit != "" {
+		s += " " + c.Unit
+	}
+	if c.Note != "" {
+		s += " (" + c.Note + ")"
+	}
+	p.field("", s)
+}
+
+// title names a queue.
+func title(q *analysis.QueueReport) string {
+	s := q.Ifname
+	if s == "" {
+		s = fmt.Sprintf("device %d", q.Ifindex)
+	}
+	if q.Txq != event.NoQueue {
+		s += fmt.Sprintf(" queue %d", q.Txq)
+	}
+	if q.Qdisc != "" {
+		s += ", " + q.Qdisc
+		if q.Handle != 0 {
+			s += " " + handle(q.Handle)
+		}
+	}
+	s += fmt.Sprintf(", namespace %d", q.Netns)
+	if q.Generation > 0 {
+		s += fmt.Sprintf(", device %d of this index", q.Generation+1)
+	}
+	return s
+}
+
+// measured is the time that rates are over, in ns: while the command ran, else
+// the whole recording. It is 0 when times mean nothing.
+func (d *Report) measured() uint64 {
+	switch {
+	case d.Kernel.Emulated:
+		return 0
+	case d.Command != nil && d.Command.DurationNS != nil:
+		return uint64(*d.Command.DurationNS)
+	case d.Capture.EndNS > d.Capture.BeginNS:
+		return uint64(d.Capture.EndNS - d.Capture.BeginNS)
+	}
+	return 0
+}
+
+func queue(p *printer, q *Queue, clock capture.Clock, ns uint64) {
+	p.heading("%s", title(&q.QueueReport))
+	batches(p, &q.Batches, &q.BQL)
+	runs(p, &q.Runs)
+	bypass(p, &q.Bypass)
+	handovers(p, &q.Handovers)
+	p.field("rate", rates(uint64(q.Handovers.Taken), uint64(q.Handovers.Bytes), ns))
+	requeues(p, &q.Requeues)
+	bql(p, &q.BQL, clock)
+}
+
+func batches(p *printer, b *analysis.BatchReport, limit *analysis.BQLReport) {
+	if b.Count == 0 {
+		p.field("batches", "none")
+		return
+	}
+	p.field("batches", fmt.Sprintf("%s of %s and %s", p.count(uint64(b.Count)),
+		p.counted(uint64(b.Packets), "packet", "packets"), p.counted(uint64(b.Bytes), "byte", "bytes")),
+		"mean "+ratio(uint64(b.Packets), uint64(b.Count))+" packets")
+	p.field("ended by", p.each(b.Stop)...)
+	p.field("taken from", p.each(b.Origin)...)
+	p.histogram("packets", "batches", b.Size)
+	if b.Avail.Count > 0 && limit.Used {
+		p.field("dql_avail", p.dist(&b.Avail, "bytes")+" when a batch began")
+		p.percents("% of it taken", "batches", b.AvailUsed)
+	}
+}
+
+func runs(p *printer, r *Runs) {
+	if r.Count == 0 {
+		p.field("runs", "none")
+		return
+	}
+	var duration, partial string
+	if r.DurationNS != nil {
+		duration = p.dist(r.DurationNS, "ns")
+	}
+	if r.Partial > 0 {
+		partial = p.count(uint64(r.Partial)) + " not seen whole"
+	}
+	p.field("runs", p.count(uint64(r.Count)), partial,
+		fmt.Sprintf("%s ended by the quota (%s)", p.count(uint64(r.QuotaEnded)), share(uint64(r.QuotaEnded), uint64(r.Count))))
+	p.field("run by", p.each(r.Who)...)
+	p.field("run time", duration)
+	p.histogram("packets", "runs", r.Packets)
+	p.histogram("restarts", "runs", r.Restarts)
+}
+
+func bypass(p *printer, b *analysis.BypassReport) {
+	if b.Count == 0 {
+		p.field("bypass", "none")
+		return
+	}
+	p.field("bypass", fmt.Sprintf("%s of %s and %s that never sat in the qdisc", p.counted(uint64(b.Count), "send", "sends"),
+		p.counted(uint64(b.Packets), "packet", "packets"), p.counted(uint64(b.Bytes), "byte", "bytes")))
+}
+
+func handovers(p *printer, h *analysis.HandoverReport) {
+	if h.Count == 0 {
+		p.field("hand-overs", "none")
+		return
+	}
+	p.field("hand-overs", fmt.Sprintf("%s of %s and %s after segmentation", p.count(uint64(h.Count)),
+		p.counted(uint64(h.Packets), "packet", "packets"), p.counted(uint64(h.Bytes), "byte", "bytes")),
+		p.count(uint64(h.Rest))+" not taken", p.count(uint64(h.Busy))+" BUSY",
+		p.count(uint64(h.Uncharged))+" taken and not charged to BQL")
+	p.histogram("packets", "hand-overs", h.Size)
+	if h.Taken > 0 {
+		p.field("doorbells", fmt.Sprintf("%s owed by a driver that rings at any stop: %s per packet",
+			p.count(uint64(h.OwedAny)), ratio(uint64(h.OwedAny), uint64(h.Taken))))
+		p.field("", fmt.Sprintf("%s by one that rings at its own stop only: %s per packet",
+			p.count(uint64(h.OwedDrv)), ratio(uint64(h.OwedDrv), uint64(h.Taken))))
+	}
+}
+
+func requeues(p *printer, r *analysis.RequeueReport) {
+	if r.Events == 0 && r.Packets == 0 {
+		p.field("requeues", "none")
+		return
+	}
+	p.field("requeues", fmt.Sprintf("%s of %s", p.count(uint64(r.Events)), p.counted(uint64(r.Packets), "packet", "packets")))
+	p.field("  cause", p.each(r.Cause)...)
+}
+
+// bql prints the life of the limit.
+func bql(p *printer, b *analysis.BQLReport, clock capture.Clock) {
+	if !b.Used {
+		p.field("BQL", "not in use: the driver charges no bytes")
+		return
+	}
+	if b.LimitLast > 0 || b.LimitMax > 0 {
+		p.field("BQL", fmt.Sprintf("limit %d bytes at first, %d at last, from %d to %d",
+			b.LimitFirst, b.LimitLast, b.LimitMin, b.LimitMax))
+	}
+	if b.AdvancedBytes > 0 {
+		p.field("completions", p.count(uint64(b.Completions))+" of "+p.counted(uint64(b.AdvancedBytes), "byte", "bytes"),
+			fmt.Sprintf("of which the model followed %s", share(uint64(b.DecidedBytes), uint64(b.AdvancedBytes))))
+	}
+	if b.LimitPackets > 0 {
+		p.field("  in packets", fmt.Sprintf("the limit is %.1f packets of the mean length %.1f bytes; the quota is %d",
+			b.LimitPackets, b.MeanLen, b.Quota))
+	}
+	if b.ForeignBytes > 0 {
+		p.field("foreign", fmt.Sprintf("%s charged by others, %s", p.counted(uint64(b.ForeignBytes), "byte", "bytes"),
+			p.counted(uint64(b.Foreign), "time", "times")))
+	} else {
+		p.field("foreign", "no bytes charged by others")
+	}
+	series(p, b.Series, clock)
+}
+
+// series prints limit and in-flight over time.
+func series(p *printer, points []analysis.Point, clock capture.Clock) {
+	if len(points) == 0 {
+		return
+	}
+	p.line("  %-30s %16s %22s", "from ("+p.clockName()+")", "limit (bytes)", "in flight (bytes)")
+	for _, pt := range points {
+		p.line("  %-30s %16s %22s", p.at(clock, uint64(pt.BeginNS)),
+			span(pt.LimitMin, pt.LimitMax), span(pt.InflightMin, pt.InflightMax))
+	}
+}
+
+func span(low, high uint32) string {
+	if low == high {
+		return fmt.Sprint(low)
+	}
+	return fmt.Sprintf("%d-%d", low, high)
+}
+
+func tsq(p *printer, t *TSQ) {
+	p.heading("TCP small queues, namespace %d", t.Netns)
+	p.field("throttles", p.count(uint64(t.Throttles))+" of "+p.counted(uint64(t.Sockets), "socket", "sockets"),
+		p.count(uint64(t.Resumed))+" resumed", p.counted(uint64(t.Deferred), "free", "frees")+" left to ksoftirqd")
+	if t.LimitBytes.Count > 0 {
+		p.field("limit", p.dist(&t.LimitBytes, "bytes"))
+		p.field("  set by", p.each(t.LimitBy)...)
+	}
+	if t.DurationNS != nil {
+		p.field("lasted", p.dist(t.DurationNS, "ns"))
+	}
+}
+
+// dist prints a distribution in one clause.
+func (t Text) dist(d *analysis.Dist, unit string) string {
+	return fmt.Sprintf("%s to %s %s, mean %.1f", t.count(uint64(d.Min)), t.count(uint64(d.Max)), unit, d.Mean)
+}
+
+// each prints a count for each name, most first.
+func (t Text) each(m map[string]analysis.U64) []string {
+	names := slices.Sorted(maps.Keys(m))
+	slices.SortStableFunc(names, func(a, b string) int {
+		switch {
+		case m[a] > m[b]:
+			return -1
+		case m[a] < m[b]:
+			return 1
+		}
+		return 0
+	})
+	var out []string
+	for _, name := range names {
+		if m[name] > 0 {
+			out = append(out, name+" "+t.count(uint64(m[name])))
+		}
+	}
+	return out
+}
