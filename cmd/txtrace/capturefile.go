@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 )
 
 // captureFile is the file that record writes while it grows. Nothing on disk
@@ -34,6 +35,9 @@ func openCapture(t *tool, path string, force bool) (*captureFile, error) {
 		return nil, usage(path, "not written", "the file exists and is no capture", "add --force to overwrite it, or name another with -o")
 	case err == nil && info.IsDir():
 		return nil, usage(path, "not written", "it is a folder", "name a file with -o")
+	}
+	if _, err := os.Stat(filepath.Dir(path)); err != nil {
+		return nil, notWritten(path, err)
 	}
 	return c, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/txtrace/txtrace/internal/capture"
 	"github.com/txtrace/txtrace/internal/event"
+	"github.com/txtrace/txtrace/internal/report"
 )
 
 // fakeRecorder plays records instead of recording a kernel.
@@ -51,6 +52,12 @@ func (f *fakeRecorder) record(ctx context.Context, s session) (*capture.Footer, 
 		return foot, w.Flush()
 	}
 	return foot, w.Close(foot)
+}
+
+func (f *fakeRecorder) doctor(*probeFlags) (*report.Doctor, error) {
+	d := report.NewDoctor(f.header.Kernel, f.header.Plan)
+	d.BTF, d.Capabilities = "/sys/kernel/btf/vmlinux", map[string]bool{"CAP_BPF": f.fail == nil, "CAP_PERFMON": true}
+	return d, f.fail
 }
 
 // fullDisk takes some bytes and then no more.

@@ -39,9 +39,8 @@ type recordFlags struct {
 	ring      ringSize
 	duration  time.Duration
 	readyFile string
-	backend   string
-	kernelBTF string
 	rawAddr   bool
+	probeFlags
 }
 
 func (r *recordFlags) add(fs *pflag.FlagSet) {
@@ -56,9 +55,42 @@ func (r *recordFlags) add(fs *pflag.FlagSet) {
 	fs.Var(&r.ring, "ringbuf-size", "`SIZE` of the ring to user space")
 	fs.DurationVar(&r.duration, "duration", 0, "end after this `TIME`")
 	fs.StringVar(&r.readyFile, "ready-file", "", "write this `FILE` once every probe is on")
-	fs.Var(oneOf(&r.backend, "auto", "btf", "kprobe"), "backend", "`KIND`: auto, btf or kprobe")
-	fs.StringVar(&r.kernelBTF, "kernel-btf", "", "BTF `FILE`, for a kernel without its own")
+	r.probeFlags.add(fs)
 	fs.BoolVar(&r.rawAddr, "raw-addresses", false, "keep kernel addresses as they are")
+}
+
+// check refuses what this version cannot do, and what cannot be meant.
+func (r *recordFlags) check() error {
+	see := "see txtrace record --help"
+	switch {
+	case r.detail == "packet":
+		return usage("--detail", "packet is refused", "this version records batches only", "leave it out, or use --detail batch")
+	case r.cgroup != "":
+		return usage("--filter-cgroup", "refused", "this version filters queues, not sockets", "use --filter-ifname or --filter-netns")
+	case r.pid != 0:
+		return usage("--filter-pid", "refused", "this version filters queues, not sockets", "use --filter-ifname or --filter-netns")
+	case r.duration < 0:
+		return usage("--duration", "a negative time", "a typing error", see)
+	}
+	return r.probeFlags.check()
+}
+
+// probeFlags say by which means the kernel is observed.
+type probeFlags struct {
+	backend   string
+	kernelBTF string
+}
+
+func (p *probeFlags) add(fs *pflag.FlagSet) {
+	fs.Var(oneOf(&p.backend, "auto", "btf", "kprobe"), "backend", "`KIND`: auto, btf or kprobe")
+	fs.StringVar(&p.kernelBTF, "kernel-btf", "", "BTF `FILE`, for a kernel without its own")
+}
+
+func (p *probeFlags) check() error {
+	if p.backend == "kprobe" {
+		return usage("--backend", "kprobe is refused", "this version has no kprobe programs", "leave it out, or use --backend btf")
+	}
+	return nil
 }
 
 // verifyFlags say what is held against a capture.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/txtrace/txtrace/internal/capture"
 	"github.com/txtrace/txtrace/internal/probes"
+	"github.com/txtrace/txtrace/internal/report"
 )
 
 // kernelRecorder records the running kernel.
@@ -29,6 +30,25 @@ func (kernelRecorder) record(ctx context.Context, s session) (*capture.Footer, e
 		Ended: func() string { return endOf(ctx).Error() },
 	})
 	return foot, probeFailure(err)
+}
+
+func (kernelRecorder) doctor(p *probeFlags) (*report.Doctor, error) {
+	f, err := probes.Gather(p.kernelBTF)
+	if f == nil {
+		return nil, probeFailure(err)
+	}
+	var choices []capture.Choice
+	if err == nil {
+		var plan *probes.Plan
+		plan, err = probes.NewPlan(f, p.backend)
+		choices = plan.Choices
+	}
+	d := report.NewDoctor(f.Kernel, choices)
+	d.BTF, d.Lockdown, d.Capabilities = f.BTF, f.Lockdown, f.Caps
+	if permitted := f.Permitted(); permitted != nil {
+		err = permitted // first of all: without it the facts are not all there
+	}
+	return d, probeFailure(err)
 }
 
 // config turns the flags into what internal/probes takes.

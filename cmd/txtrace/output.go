@@ -102,7 +102,7 @@ func notWritten(path string, err error) error {
 func notRead(path string, err error) error {
 	f := usage(path, "not read", reasonOf(err), "check the name and its permissions")
 	if errors.Is(err, fs.ErrNotExist) {
-		f.cause, f.next = "no such file", "check the name; record makes out.txtrace by default"
+		f.cause, f.next = "no such file", "check the name (record makes "+captureDefault+" by default)"
 	}
 	return f
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/txtrace/txtrace/internal/capture"
+	"github.com/txtrace/txtrace/internal/report"
 )
 
 // recorder is what record and run drive: the kernel's, or a test's.
@@ -15,6 +16,9 @@ type recorder interface {
 	// record writes a capture until ctx is done, whose cause is one of the
 	// ends below.
 	record(ctx context.Context, s session) (*capture.Footer, error)
+	// doctor says what it would record from which hooks. With an error of
+	// exitSkip, which says why it would not, comes all that is known.
+	doctor(p *probeFlags) (*report.Doctor, error)
 }
 
 // session is one recording.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"syscall"
 	"time"
 
 	"github.com/txtrace/txtrace/internal/capture"
@@ -33,7 +34,7 @@ func (r *result) childFailed() bool {
 
 // record makes the capture. The command's stdout goes to childOut.
 func (r *recording) record(ctx context.Context, t *tool, command []string, childOut io.Writer) (*result, error) {
-	if err := r.check(); err != nil {
+	if err := r.recordFlags.check(); err != nil {
 		return nil, err
 	}
 	out, err := openCapture(t, r.output, r.force)
@@ -87,6 +88,10 @@ func (r *recording) record(ctx context.Context, t *tool, command []string, child
 		res.child = kid.wait()
 	}
 	err = errors.Join(startErr, err, out.Close())
+	if errors.Is(err, syscall.ENOSPC) && startErr == nil {
+		return nil, &failure{exitSkip, r.output, "recording ended early", "the disk is full",
+			"txtrace verify " + r.output + " reads what is there; free space, or name another disk with -o"}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -103,18 +108,4 @@ func endOf(ctx context.Context) error {
 		}
 	}
 	return errSignal
-}
-
-// check refuses flags that cannot be meant.
-func (r *recording) check() error {
-	see := "see txtrace record --help"
-	switch {
-	case r.detail == "packet":
-		return usage("--detail", "packet is refused", "this version records batches only", "leave it out, or use --detail batch")
-	case r.duration < 0:
-		return usage("--duration", "a negative time", "a typing error", see)
-	case r.pid < 0:
-		return usage("--filter-pid", "a negative number", "a typing error", see)
-	}
-	return nil
 }

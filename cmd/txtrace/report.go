@@ -4,9 +4,12 @@ package main
 
 import (
 	"context"
-	"errors"
+	"io"
 
 	"github.com/spf13/pflag"
+
+	"github.com/txtrace/txtrace/internal/analysis"
+	"github.com/txtrace/txtrace/internal/report"
 )
 
 func reportVerb() verb {
@@ -17,17 +20,24 @@ func reportVerb() verb {
 		name:     "report",
 		operands: "FILE",
 		summary:  "print what the capture says of each device and queue",
-		example:  "txtrace report out.txtrace",
+		example:  "txtrace report --by device out.txtrace",
 		flags: func(fs *pflag.FlagSet) {
 			o.add(fs, "`FILE` to write, else stdout")
 			f.add(fs)
 			text.add(fs)
 		},
 		run: func(ctx context.Context, t *tool, operands []string) error {
-			if _, err := oneFile("report", operands); err != nil {
+			path, err := oneFile("report", operands)
+			if err != nil {
 				return err
 			}
-			return errors.New("analysis is not built yet")
+			res, err := analyze(ctx, t, path, analysis.Options{})
+			if err != nil {
+				return err
+			}
+			t.warnCut(path, o.quiet, res)
+			doc := report.New(res, report.By(f.by))
+			return t.emit(&o, o.document(doc, func(w io.Writer) error { return doc.Text(w, o.text(t, text)) }))
 		},
 	}
 }

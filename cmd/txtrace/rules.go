@@ -4,9 +4,14 @@ package main
 
 import (
 	"context"
-	"errors"
+	"io"
 
 	"github.com/spf13/pflag"
+
+	"github.com/txtrace/txtrace/internal/analysis"
+	"github.com/txtrace/txtrace/internal/analysis/rules"
+	"github.com/txtrace/txtrace/internal/model"
+	"github.com/txtrace/txtrace/internal/report"
 )
 
 func rulesVerb() verb {
@@ -20,10 +25,34 @@ func rulesVerb() verb {
 			o.add(fs, "`FILE` to write, else stdout")
 		},
 		run: func(_ context.Context, t *tool, operands []string) error {
-			if len(operands) > 1 {
+			all := rules.All()
+			switch len(operands) {
+			case 0:
+			case 1:
+				r, err := findRule(all, operands[0])
+				if err != nil {
+					return err
+				}
+				all = []analysis.Rule{r}
+			default:
 				return usage(operands[1], "one rule too many", "rules tells of one", "see txtrace rules --help")
 			}
-			return errors.New("rules are not built yet")
+			doc := report.NewRules(all, describeSwitch)
+			return t.emit(&o, o.document(doc, func(w io.Writer) error { return doc.Text(w, o.text(t, textFlags{})) }))
 		},
 	}
+}
+
+// describeSwitch tells what the model knows of a switch.
+func describeSwitch(name string) report.Switch {
+	s := report.Switch{Name: name, Variants: []report.Variant{}}
+	info, err := model.Lookup(model.Switch(name))
+	if err != nil {
+		return s
+	}
+	s.Says = info.Says
+	for _, v := range info.Variants {
+		s.Variants = append(s.Variants, report.Variant{Name: string(v.Name), Says: v.Says, Source: v.Source, MendedBy: v.MendedBy})
+	}
+	return s
 }

@@ -4,9 +4,12 @@ package main
 
 import (
 	"context"
-	"errors"
+	"fmt"
+	"io"
 
 	"github.com/spf13/pflag"
+
+	"github.com/txtrace/txtrace/internal/report"
 )
 
 func runVerb() verb {
@@ -35,16 +38,47 @@ func runVerb() verb {
 			if r.output == "-" {
 				return usage("--output", "- is refused", "stdout is for the report", "name a file, or use record")
 			}
+			opt, err := v.options()
+			if err != nil {
+				return err
+			}
 			childOut := t.stdout
 			if r.format == "json" {
 				childOut = t.stderr
 			}
-			res, err := r.record(ctx, t, command, childOut)
+			rec, err := r.record(ctx, t, command, childOut)
 			if err != nil {
 				return err
 			}
-			_ = res
-			return errors.New("analysis is not built yet")
+			// An interrupted recording is still reported: only a second
+			// signal, which ends the process, is a wish to see nothing.
+			opt.ChildFailed = rec.childFailed()
+			res, err := analyze(context.WithoutCancel(ctx), t, r.output, opt)
+			if err != nil {
+				return err
+			}
+			doc := report.New(res, report.By(rep.by))
+			stdout := outputFlags{color: r.color, format: r.format}
+			spelled := stdout.text(t, text)
+			err = t.emit(&stdout, stdout.document(doc, func(w io.Writer) error { return doc.Text(w, spelled) }))
+			if err != nil {
+				return err
+			}
+			verdict := report.NewVerify(res)
+			err = t.emit(&stdout, stdout.document(verdict, func(w io.Writer) error {
+				fmt.Fprintln(w)
+				return report.Verdict(w, spelled, verdict, res.Header.Clock)
+			}))
+			if err != nil {
+				return err
+			}
+			if !r.quiet {
+				t.say("%s", r.summary(rec))
+			}
+			if failed := childStatus(rec); failed != nil {
+				t.complain(asFailure(failed))
+			}
+			return status(res.Verify.Exit)
 		},
 	}
 }

@@ -4,9 +4,11 @@ package main
 
 import (
 	"context"
-	"errors"
+	"io"
 
 	"github.com/spf13/pflag"
+
+	"github.com/txtrace/txtrace/internal/report"
 )
 
 func verifyVerb() verb {
@@ -24,10 +26,28 @@ func verifyVerb() verb {
 			text.add(fs)
 		},
 		run: func(ctx context.Context, t *tool, operands []string) error {
-			if _, err := oneFile("verify", operands); err != nil {
+			path, err := oneFile("verify", operands)
+			if err != nil {
 				return err
 			}
-			return errors.New("analysis is not built yet")
+			opt, err := f.options()
+			if err != nil {
+				return err
+			}
+			opt.NoReport = true
+			res, err := analyze(ctx, t, path, opt)
+			if err != nil {
+				return err
+			}
+			t.warnCut(path, o.quiet, res)
+			doc := report.NewVerify(res)
+			err = t.emit(&o, o.document(doc, func(w io.Writer) error {
+				return report.Verdict(w, o.text(t, text), doc, res.Header.Clock)
+			}))
+			if err != nil {
+				return err
+			}
+			return status(res.Verify.Exit)
 		},
 	}
 }
