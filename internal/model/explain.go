@@ -90,12 +90,9 @@ func Explain(before, after DQL, w Window) Explanation {
 	if after.isReset() {
 		return Explanation{Outcome: OutcomeReset}
 	}
-	if after.NumCompleted == before.NumCompleted {
-		return undecided("a completion was under way at a snapshot")
-	}
-
+	moved := after.NumCompleted != before.NumCompleted
 	diff := w.differs(before, after)
-	if diff == nil {
+	if moved && diff == nil {
 		e := Explanation{Outcome: OutcomeEqual}
 		if !after.Settled() {
 			e.Reason = "limit was written after the completion"
@@ -104,6 +101,9 @@ func Explain(before, after DQL, w Window) Explanation {
 	}
 	if w.afterReset(before, after) {
 		return Explanation{Outcome: OutcomeReset}
+	}
+	if !moved {
+		return undecided("a completion was under way at a snapshot")
 	}
 	if w.Foreign {
 		return undecided("a snapshot may be half written")

@@ -38,10 +38,10 @@ func TestExplainOneCompletion(t *testing.T) {
 		want := map[Outcome]bool{OutcomeEqual: done}
 		if reset != "no" {
 			// A queue may come back to a state it had within the same tick.
-			want = map[Outcome]bool{OutcomeReset: true, OutcomeEqual: done, OutcomeIdle: true}
+			want = map[Outcome]bool{OutcomeReset: true, OutcomeEqual: done, OutcomeIdle: true, OutcomeAdmin: true}
 		}
 		if !done {
-			want[OutcomeIdle], want[OutcomeAdmin] = true, written
+			want[OutcomeIdle], want[OutcomeAdmin] = true, written || reset != "no"
 			// A reset of a reset queue leaves a trace in slack_start_time only.
 			want[OutcomeUndecided] = reset != "no"
 		}
