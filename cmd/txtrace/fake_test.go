@@ -6,21 +6,18 @@ import (
 	"context"
 	"errors"
 	"io"
-	"strings"
 	"syscall"
 
 	"github.com/txtrace/txtrace/internal/capture"
-	"github.com/txtrace/txtrace/internal/event"
 	"github.com/txtrace/txtrace/internal/report"
 )
 
-// fakeRecorder plays records instead of recording a kernel.
+// fakeRecorder plays a traffic instead of recording a kernel.
 type fakeRecorder struct {
-	header  capture.Header
-	records []event.Any
-	fail    error // of the recording, before anything is attached
-	cut     bool  // ends without a footer
-	full    int64 // bytes that the disk takes, 0: all
+	*traffic
+	fail error // of the recording, before anything is attached
+	cut  bool  // ends without a footer
+	full int64 // bytes that the disk takes, 0: all
 }
 
 func (f *fakeRecorder) record(ctx context.Context, s session) (*capture.Footer, error) {
@@ -44,7 +41,9 @@ func (f *fakeRecorder) record(ctx context.Context, s session) (*capture.Footer, 
 		}
 	}
 	<-ctx.Done()
-	foot := &capture.Footer{Ended: endOf(ctx).Error(), Child: s.child(), Records: map[string]int64{}}
+	foot := f.footer()
+	foot.Ended, foot.Child = endOf(ctx).Error(), s.child()
+	foot.Records = map[string]int64{}
 	for _, r := range f.records {
 		foot.Records[r.Head().Kind.String()]++
 	}
@@ -78,19 +77,16 @@ func (d *fullDisk) Write(p []byte) (int, error) {
 
 // fakes are the recorders that a script may choose by name.
 func fakes(name string) *fakeRecorder {
-	f := &fakeRecorder{header: capture.Header{Kernel: capture.Kernel{Release: "6.1.0-fake", CPUs: 1, HZ: 250}}}
-	f.records = []event.Any{&event.Notice{Subtype: event.NoticeArmed}, &event.Notice{Subtype: event.NoticeDisarmed}}
-	for i, r := range f.records {
-		h := r.Head()
-		h.CPU, h.Seq, h.Time = event.UserCPU, uint32(i), uint64(i+1)
-	}
-	switch {
-	case name == "cut":
+	f := &fakeRecorder{traffic: traffics(name)}
+	switch name {
+	case "cut":
 		f.cut = true
-	case strings.HasPrefix(name, "refuse"):
-		f.fail = &failure{exitSkip, "record", "CAP_BPF is missing", "not root", "fake"}
-	case name == "full":
-		f.full = 8192
+	case "refuse":
+		f.fail = &failure{exitSkip, "recording", "not permitted", "CAP_BPF is missing", "run as root"}
+	case "full":
+		f.full = 9000
+	case "panic":
+		f.traffic = nil
 	}
 	return f
 }

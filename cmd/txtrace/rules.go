@@ -25,20 +25,20 @@ func rulesVerb() verb {
 			o.add(fs, "`FILE` to write, else stdout")
 		},
 		run: func(_ context.Context, t *tool, operands []string) error {
-			all := rules.All()
+			spelled := o.text(t, textFlags{})
 			switch len(operands) {
 			case 0:
+				doc := report.NewRules(rules.All(), describeSwitch)
+				return t.emit(&o, o.document(doc, func(w io.Writer) error { return doc.Text(w, spelled) }))
 			case 1:
-				r, err := findRule(all, operands[0])
+				r, err := findRule(rules.All(), operands[0])
 				if err != nil {
 					return err
 				}
-				all = []analysis.Rule{r}
-			default:
-				return usage(operands[1], "one rule too many", "rules tells of one", "see txtrace rules --help")
+				doc := report.NewRules([]analysis.Rule{r}, describeSwitch)
+				return t.emit(&o, o.document(doc, func(w io.Writer) error { return doc.Rules[0].Text(w, spelled) }))
 			}
-			doc := report.NewRules(all, describeSwitch)
-			return t.emit(&o, o.document(doc, func(w io.Writer) error { return doc.Text(w, o.text(t, textFlags{})) }))
+			return usage(operands[1], "one rule too many", "rules tells of one", "see txtrace rules --help")
 		},
 	}
 }

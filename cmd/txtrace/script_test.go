@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,10 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/txtrace/txtrace/internal/capture"
+	"github.com/txtrace/txtrace/internal/event"
 )
 
 func TestMain(m *testing.M) {
@@ -39,11 +44,17 @@ func fakeMain() {
 // need neither root nor a guest.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("testdata", "script"),
-		UpdateScripts:       os.Getenv("UPDATE") != "",
-		RequireExplicitExec: false,
+		Dir:           filepath.Join("testdata", "script"),
+		UpdateScripts: os.Getenv("UPDATE") != "",
+		Setup: func(env *testscript.Env) error {
+			dir, err := filepath.Abs(filepath.Join("..", "..", "internal", "report", "schema"))
+			env.Setenv("SCHEMAS", dir)
+			return err
+		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"try": try,
+			"try":     try,
+			"capture": writeCapture,
+			"schema":  schema,
 		},
 	})
 }
@@ -68,3 +79,52 @@ func try(ts *testscript.TestScript, neg bool, args []string) {
 	_, err = fmt.Fprintf(f, "$ %s\n%s(%s)\n\n", strings.Join(args, " "), ts.ReadFile("stderr"), code)
 	ts.Check(err)
 }
+
+// writeCapture writes a traffic, whole or damaged: capture FILE NAME [DAMAGE]
+func writeCapture(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: capture FILE NAME [cut|corrupt|newer|header|tables]")
+	}
+	t := traffics(args[1])
+	damage := ""
+	if len(args) > 2 {
+		damage = args[2]
+	}
+	if damage == "tables" {
+		t.header.Tables = event.Tables()
+		t.header.Tables[0].Size += 8
+	}
+	var b bytes.Buffer
+	ts.Check(capture.Write(&b, &t.header, t.records, t.footer()))
+	whole := b.Bytes()
+	switch damage {
+	case "cut":
+		whole = whole[:bytes.LastIndex(whole, []byte("TxF\n"))]
+	case "corrupt":
+		block := bytes.Index(whole, []byte("TxB\n"))
+		whole[block+100] ^= 0xff
+	case "newer":
+		whole[8]++
+	case "header":
+		whole[30] ^= 0xff
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), whole, 0o644))
+}
+
+// schema holds each line of a file against the schema of its type.
+func schema(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: schema FILE")
+	}
+	for line := range strings.Lines(ts.ReadFile(args[0])) {
+		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(line))
+		ts.Check(err)
+		head, _ := doc.(map[string]any)
+		s, err := jsonschema.NewCompiler().Compile(filepath.Join(schemas(ts), fmt.Sprintf("%v.json", head["type"])))
+		ts.Check(err)
+		ts.Check(s.Validate(doc))
+	}
+}
+
+// schemas is the folder of the schemas. Scripts run in folders of their own.
+func schemas(ts *testscript.TestScript) string { return ts.Getenv("SCHEMAS") }

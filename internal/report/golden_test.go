@@ -53,7 +53,7 @@ func pages() map[string]func(io.Writer) error {
 		"verify-empty":    verdict(empty, relative),
 		"verify-hostile":  verdict(hostile, relative),
 		"rules":           sampleRules(2).page(),
-		"rule":            sampleRules(1).page(),
+		"rule":            func(w io.Writer) error { return sampleRules(1).Rules[0].Text(w, relative) },
 		"doctor":          sampleDoctor(true).page(),
 		"doctor-not":      sampleDoctor(false).page(),
 	}

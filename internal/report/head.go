@@ -202,7 +202,7 @@ func lostText(t Text, l analysis.LostInfo, records analysis.U64) []string {
 		}
 	}
 	if l.Cut != "" {
-		parts = append(parts, "and what followed the cut")
+		parts = append(parts, "what followed the cut is not known")
 	}
 	return parts
 }

@@ -62,16 +62,19 @@ func NewRules(rules []analysis.Rule, lookup func(name string) Switch) *Rules {
 	return d
 }
 
-// Text prints one row a rule, or all about the only one.
+// Text prints one row a rule.
 func (d *Rules) Text(w io.Writer, t Text) error {
 	p := &printer{Text: t, out: w}
-	if len(d.Rules) == 1 {
-		d.Rules[0].text(p)
-		return p.err
-	}
 	for _, r := range d.Rules {
 		p.wrapped(fmt.Sprintf("%-4s ", r.ID), r.Sentence)
 	}
+	return p.err
+}
+
+// Text prints all about a rule.
+func (r *Rule) Text(w io.Writer, t Text) error {
+	p := &printer{Text: t, out: w}
+	r.text(p)
 	return p.err
 }
 
@@ -91,7 +94,7 @@ func (r *Rule) text(p *printer) {
 		for _, v := range s.Variants {
 			text := v.Says
 			if v.Source != "" {
-				text += " (" + v.Source + ")"
+				text += ": " + v.Source
 			}
 			if v.MendedBy != "" {
 				text += "; mended by " + v.MendedBy
