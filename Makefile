@@ -6,6 +6,9 @@ KERNEL    ?= 6.1
 NIC       ?= e1000e
 SCENARIO  ?= bulk-udp
 OUT       ?= out/$(SCENARIO)
+# For a KERNEL that is a path: its lib/modules/<version>, if it needs modules.
+MODULES   ?=
+SEED      ?= 1
 # FUZZTIME=30s makes test-fuzz look for new inputs; empty runs the seeds.
 FUZZTIME  ?=
 
@@ -74,7 +77,7 @@ test-setup:
 	@$(GO) run ./testenv/setup test
 
 test-unit: ## packages, without root and without a guest
-	$(GO) test $$($(GO) list ./... | grep -v -e /cmd/txtrace -e /testenv)
+	$(GO) test $$($(GO) list ./... | grep -v /cmd/txtrace)
 
 test-fuzz: ## fuzz targets: their seeds, or FUZZTIME=30s each
 	@for pkg in $$(grep -rl --include='*_test.go' '^func Fuzz' cmd internal | xargs -r -n 1 dirname | sort -u); do \
@@ -88,7 +91,7 @@ test-cli: ## the command line, without root and without a guest
 	$(GO) test ./cmd/txtrace/...
 
 test-vm: build ## guests: real kernels in QEMU
-	$(GO) test -timeout 60m ./testenv/...
+	TXTRACE_VM=1 $(GO) test -count=1 -timeout 60m -v ./testenv/...
 
 bench: ## decode, rebuild, rules: records per second and memory
 	$(GO) test -run '^$$' -bench . -benchmem ./internal/...
@@ -99,7 +102,8 @@ demo: ## boot Debian's kernel, load a NIC, show what txtrace says
 	@cat out/demo/verify.txt
 
 vm: build ## one guest: KERNEL=6.1 NIC=e1000e SCENARIO=bulk-udp OUT=out/bulk-udp
-	$(GO) run ./testenv/vm -kernel $(KERNEL) -nic $(NIC) -scenario $(SCENARIO) -out $(OUT)
+	$(GO) run ./testenv/vm -kernel $(KERNEL) $(if $(MODULES),-modules $(MODULES)) \
+		-nic $(NIC) -scenario $(SCENARIO) -seed $(SEED) -out $(OUT)
 
 clean: ## remove what was built and recorded
 	rm -rf bin out
