@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/txtrace/txtrace/internal/analysis"
-	"github.com/txtrace/txtrace/internal/event"
 )
 
 // byDevice adds up the queues of each device. What only one queue can have (a
@@ -20,7 +19,7 @@ func byDevice(queues []analysis.QueueReport) []analysis.QueueReport {
 		if last < 0 || devices[last].Netns != q.Netns || devices[last].Ifindex != q.Ifindex ||
 			devices[last].Generation != q.Generation {
 			d := analysis.QueueReport{Netns: q.Netns, Ifindex: q.Ifindex, Generation: q.Generation,
-				Ifname: q.Ifname, Txq: event.NoQueue, Qdisc: q.Qdisc}
+				Ifname: q.Ifname, Txq: noQueue, Qdisc: q.Qdisc}
 			devices = append(devices, d)
 			last++
 		}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/txtrace/txtrace/internal/analysis"
 	"github.com/txtrace/txtrace/internal/capture"
-	"github.com/txtrace/txtrace/internal/event"
 )
 
 // Text prints the report.
@@ -68,13 +67,16 @@ func comparison(p *printer, c analysis.Comparison) {
 	p.field("", s)
 }
 
+// noQueue is the queue number of what belongs to no single queue.
+const noQueue = 0xffff
+
 // title names a queue.
 func title(q *analysis.QueueReport) string {
 	s := q.Ifname
 	if s == "" {
 		s = fmt.Sprintf("device %d", q.Ifindex)
 	}
-	if q.Txq != event.NoQueue {
+	if q.Txq != noQueue {
 		s += fmt.Sprintf(" queue %d", q.Txq)
 	}
 	if q.Qdisc != "" {
