@@ -90,7 +90,7 @@ func (s interruptible) Next() (capture.Item, error) {
 
 // text is how the flags want text spelled.
 func (o *outputFlags) text(t *tool, f textFlags) report.Text {
-	return report.Text{Color: t.coloured(o), Human: f.human, Time: f.time}
+	return report.Text{Color: t.coloured(o), Human: f.human, More: o.verbose, Time: f.time}
 }
 
 // coloured says whether text is coloured: never in a file, by default only on

@@ -66,5 +66,5 @@ func printFlag(w io.Writer, f *pflag.Flag) {
 	default:
 		text += " (" + def + ")"
 	}
-	fmt.Fprintf(w, "  %s %-23s %s\n", short, strings.TrimSpace("--"+f.Name+" "+operand), text)
+	fmt.Fprintf(w, "  %s %-22s %s\n", short, strings.TrimSpace("--"+f.Name+" "+operand), text)
 }

@@ -24,7 +24,7 @@ func recordVerb() verb {
 		command:  true,
 		flags: func(fs *pflag.FlagSet) {
 			r.output = captureDefault
-			r.outputFlags.add(fs, "capture `FILE`; an old one stays")
+			r.outputFlags.add(fs, "capture `FILE`, old one kept")
 			r.recordFlags.add(fs)
 		},
 		run: func(ctx context.Context, t *tool, command []string) error {

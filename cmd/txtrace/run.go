@@ -25,7 +25,7 @@ func runVerb() verb {
 		command:  true,
 		flags: func(fs *pflag.FlagSet) {
 			r.output = captureDefault
-			r.outputFlags.add(fs, "capture `FILE`; an old one stays")
+			r.outputFlags.add(fs, "capture `FILE`, old one kept")
 			r.recordFlags.add(fs)
 			v.add(fs)
 			rep.add(fs)
@@ -58,7 +58,7 @@ func runVerb() verb {
 				return err
 			}
 			doc := report.New(res, report.By(rep.by))
-			stdout := outputFlags{color: r.color, format: r.format}
+			stdout := outputFlags{color: r.color, format: r.format, verbose: r.verbose}
 			spelled := stdout.text(t, text)
 			err = t.emit(&stdout, stdout.document(doc, func(w io.Writer) error { return doc.Text(w, spelled) }))
 			if err != nil {

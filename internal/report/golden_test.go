@@ -43,6 +43,7 @@ func pages() map[string]func(io.Writer) error {
 		"report":          text(sample(), ByQueue, relative),
 		"report-device":   text(sample(), ByDevice, relative),
 		"report-human":    text(sample(), ByQueue, Text{Human: true, Time: "wall"}),
+		"report-more":     text(sample(), ByQueue, Text{More: true}),
 		"report-emulated": text(emulated, ByQueue, relative),
 		"report-cut":      text(cut, ByQueue, relative),
 		"report-empty":    text(empty, ByQueue, relative),

@@ -36,7 +36,7 @@ func (d *Report) head(p *printer) {
 	p.field("filters", d.Filters...)
 	quiet := 0
 	for _, dev := range d.Devices {
-		if d.sent(dev) {
+		if p.More || d.sent(dev) {
 			deviceHead(p, dev)
 		} else {
 			quiet++
@@ -44,6 +44,14 @@ func (d *Report) head(p *printer) {
 	}
 	if quiet > 0 {
 		p.field("", p.counted(uint64(quiet), "more device", "more devices")+" sent nothing that was recorded")
+	}
+	if p.More {
+		var sysctls []string
+		for _, name := range slices.Sorted(maps.Keys(d.Settings.Sysctls)) {
+			sysctls = append(sysctls, name+"="+d.Settings.Sysctls[name])
+		}
+		p.field("sysctls", sysctls...)
+		p.field("boot line", k.Cmdline)
 	}
 	d.lost(p)
 	d.cost(p)

@@ -15,6 +15,7 @@ const Width = 72
 type Text struct {
 	Color bool
 	Human bool   // large numbers as K and M
+	More  bool   // what is of use only to who looks for it
 	Time  string // relative, boot or wall
 }
 

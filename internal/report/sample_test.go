@@ -23,7 +23,7 @@ func sample() *analysis.Result {
 		},
 		Clock:    start,
 		Programs: []capture.Program{{Name: "run_begin"}, {Name: "dequeue"}},
-		Settings: capture.Settings{DevWeight: 64, DevWeightTxBias: 1, Sysctls: map[string]string{}},
+		Settings: capture.Settings{DevWeight: 64, DevWeightTxBias: 1, Sysctls: map[string]string{"net.core.default_qdisc": "fq_codel"}},
 		Devices: []capture.Device{
 			{Netns: 4026532200, NetnsName: "tx", Ifindex: 2, Ifname: "eth0", Driver: "e1000e", MTU: 1500, TxQueues: 1, TxRing: 256,
 				Offloads:   map[string]bool{"tx-tcp-segmentation": true, "tx-generic-segmentation": true, "tx-checksum-ip-generic": false},

@@ -18,7 +18,7 @@ func (d *Report) Text(w io.Writer, t Text) error {
 	d.head(p)
 	p.field("counters", d.Counters.text())
 	for _, c := range d.Counters.Checks {
-		if !c.Equal {
+		if p.More || !c.Equal {
 			comparison(p, c)
 		}
 	}

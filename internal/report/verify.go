@@ -72,11 +72,12 @@ func (p *printer) rule(r *analysis.RuleVerdict, clock capture.Clock) {
 	for _, l := range lines[1:] {
 		p.line("%s%s", strings.Repeat(" ", lead), l)
 	}
-	switch r.Verdict {
-	case analysis.VerdictFail, analysis.VerdictSuspect, analysis.VerdictExpected:
-		for i := range r.Evidence {
-			p.evidence(&r.Evidence[i], clock)
-		}
+	shows := r.Verdict == analysis.VerdictFail || r.Verdict == analysis.VerdictSuspect || r.Verdict == analysis.VerdictExpected
+	if !shows && !p.More {
+		return
+	}
+	for i := range r.Evidence {
+		p.evidence(&r.Evidence[i], clock)
 	}
 }
 
