@@ -25,10 +25,10 @@ __u16 queue_slots[TX_QUEUE_HASH];
 __u32 nqueues;
 
 /* The queue's slot plus one; 0 when the table is full. */
-static __always_inline __u32 queue_slot(struct net_device *dev,
-					struct netdev_queue *txq, __u16 index)
+static __always_inline __u32 queue_slot(struct net_device *dev, __u64 txq,
+					__u16 index)
 {
-	__u32 hash = (((__u64)txq >> 6) * 0x9e3779b1ULL >> 16), k, i;
+	__u32 hash = (txq >> 6) * 0x9e3779b1ULL >> 16, k, i;
 	struct tx_queue *e;
 
 	for (k = 0; k < 4; k++) {
@@ -40,7 +40,7 @@ static __always_inline __u32 queue_slot(struct net_device *dev,
 			if (i >= TX_QUEUES)
 				return 0;
 			e = &queues[i & (TX_QUEUES - 1)];
-			e->txq = (__u64)txq;
+			e->txq = txq;
 			e->dev = (__u64)dev;
 			e->ifindex = dev->ifindex;
 			e->netns = dev->nd_net.net->ns.inum;
@@ -48,7 +48,7 @@ static __always_inline __u32 queue_slot(struct net_device *dev,
 			*s = i + 1;
 			return i + 1;
 		}
-		if (queues[(i - 1) & (TX_QUEUES - 1)].txq == (__u64)txq)
+		if (queues[(i - 1) & (TX_QUEUES - 1)].txq == txq)
 			return i;
 	}
 	return 0;
@@ -61,78 +61,81 @@ static __always_inline __u32 queue_slot(struct net_device *dev,
 __noinline int queue_check(__u32 i, __u32 prog, __u32 source)
 {
 	struct tx_dql_half a = {}, b = {};
-	struct tx_complete r = {};
+	struct tx_complete *r;
 	struct tx_queue *e = &queues[i & (TX_QUEUES - 1)];
 	struct tx_cpu *c;
 	__u64 base = e->txq, dev = 0;
 	__u32 zero = 0, completed = 0;
+	int at;
 
 	if (!base || !bpf_core_field_exists(struct netdev_queue, dql))
 		return 0;
 	base += bpf_core_field_offset(struct netdev_queue, dql);
-	bpf_probe_read_kernel(
-		&completed, sizeof(completed),
-		(void *)base +
-			bpf_core_field_offset(struct dql, num_completed));
+	bpf_probe_read_kernel(&completed, sizeof(completed),
+			      (void *)base +
+				      bpf_core_field_offset(struct dql,
+							    num_completed));
 	if (e->known && completed == e->completed)
 		return 0;
 	/* The memory may be another's by now: a queue names its device. */
 	bpf_probe_read_kernel(&dev, sizeof(dev),
-			      (void *)e->txq + bpf_core_field_offset(
-						       struct netdev_queue,
-						       dev));
+			      (void *)e->txq +
+				      bpf_core_field_offset(struct netdev_queue,
+							    dev));
 	if (dev != e->dev) {
 		e->active = 0;
 		return 0;
 	}
 	c = bpf_map_lookup_elem(&cpus, &zero);
-	if (!c || prog >= TX_PROG_MAX)
+	if (!c)
 		return 0;
+	at = tx_frame_push(c, TX_FRAME_RECORD, NULL);
+	r = &tx_frame_at(c, at)->complete;
 	bpf_probe_read_kernel(&a, sizeof(a),
 			      (void *)base +
 				      bpf_core_field_offset(struct dql, limit));
-	bpf_probe_read_kernel(&r.num_queued, sizeof(r.num_queued),
+	bpf_probe_read_kernel(&r->num_queued, sizeof(r->num_queued),
 			      (void *)base + bpf_core_field_offset(struct dql,
 								   num_queued));
-	bpf_probe_read_kernel(&r.adj_limit, sizeof(r.adj_limit),
+	bpf_probe_read_kernel(&r->adj_limit, sizeof(r->adj_limit),
 			      (void *)base + bpf_core_field_offset(struct dql,
 								   adj_limit));
 	bpf_probe_read_kernel(
-		&r.last_obj_cnt, sizeof(r.last_obj_cnt),
+		&r->last_obj_cnt, sizeof(r->last_obj_cnt),
 		(void *)base + bpf_core_field_offset(struct dql, last_obj_cnt));
-	bpf_probe_read_kernel(&r.txq_state, sizeof(r.txq_state),
+	bpf_probe_read_kernel(&r->txq_state, sizeof(r->txq_state),
 			      (void *)e->txq +
-				      bpf_core_field_offset(
-					      struct netdev_queue, state));
+				      bpf_core_field_offset(struct netdev_queue,
+							    state));
 	bpf_probe_read_kernel(&b, sizeof(b),
 			      (void *)base +
 				      bpf_core_field_offset(struct dql, limit));
-	r.jiffies = bpf_jiffies64();
+	r->jiffies = bpf_jiffies64();
 	if (a.limit != b.limit || a.num_completed != b.num_completed ||
 	    a.prev_ovlimit != b.prev_ovlimit ||
 	    a.prev_num_queued != b.prev_num_queued ||
 	    a.prev_last_obj_cnt != b.prev_last_obj_cnt ||
 	    a.lowest_slack != b.lowest_slack ||
 	    a.slack_start_time != b.slack_start_time)
-		r.h.flags |= TX_FLAG_TORN;
+		r->h.flags |= TX_FLAG_TORN;
 	e->completed = a.num_completed;
 	e->known = 1;
-	e->active = r.num_queued != a.num_completed;
-	r.h.ifindex = e->ifindex;
-	r.h.netns = e->netns;
-	r.h.txq = e->index;
-	r.limit = a.limit;
-	r.num_completed = a.num_completed;
-	r.prev_ovlimit = a.prev_ovlimit;
-	r.prev_num_queued = a.prev_num_queued;
-	r.prev_last_obj_cnt = a.prev_last_obj_cnt;
-	r.lowest_slack = a.lowest_slack;
-	r.slack_start_time = a.slack_start_time;
-	r.max_limit = a.max_limit;
-	r.min_limit = a.min_limit;
-	r.slack_hold_time = a.slack_hold_time;
-	r.source = source;
-	tx_emit(c, prog, &r.h, TX_COMPLETE, sizeof(r), 0);
+	e->active = r->num_queued != a.num_completed;
+	r->h.ifindex = e->ifindex;
+	r->h.netns = e->netns;
+	r->h.txq = e->index;
+	r->limit = a.limit;
+	r->num_completed = a.num_completed;
+	r->prev_ovlimit = a.prev_ovlimit;
+	r->prev_num_queued = a.prev_num_queued;
+	r->prev_last_obj_cnt = a.prev_last_obj_cnt;
+	r->lowest_slack = a.lowest_slack;
+	r->slack_start_time = a.slack_start_time;
+	r->max_limit = a.max_limit;
+	r->min_limit = a.min_limit;
+	r->slack_hold_time = a.slack_hold_time;
+	r->source = source;
+	tx_emit(prog, at, TX_COMPLETE, sizeof(*r));
 	return 1;
 }
 
@@ -141,10 +144,13 @@ static __always_inline __u32 queues_check(__u64 dev, __u32 prog, __u32 source)
 {
 	__u32 i, n = nqueues, found = 0;
 
-	for (i = 0; i < TX_QUEUES; i++) {
-		if (i >= n)
-			break;
-		if (!queues[i].active || (dev && queues[i].dev != dev))
+	for (i = 0; i < TX_QUEUES && i < n; i++) {
+		const struct tx_queue *e;
+		__u32 k = i;
+
+		barrier_var(k); /* or clang walks a pointer without bounds */
+		e = &queues[k & (TX_QUEUES - 1)];
+		if (!e->active || (dev && e->dev != dev))
 			continue;
 		found += queue_check(i, prog, source);
 	}

@@ -16,15 +16,16 @@ static __always_inline __u32 qdisc_qlen(struct Qdisc *q, struct tx_header *h)
 
 static __always_inline __u32 qdisc_requeues(struct Qdisc *q)
 {
-	__u32 n = 0;
+	__u32 n = q->qstats.requeues;
+	__u64 stats = 0;
 
 	if (!(q->flags & TCQ_F_CPUSTATS))
-		return q->qstats.requeues;
-	bpf_probe_read_kernel(
-		&n, sizeof(n),
-		(void *)q->cpu_qstats + cpu_base(bpf_get_smp_processor_id()) +
-			bpf_core_field_offset(struct gnet_stats_queue,
-					      requeues));
+		return n;
+	/* As a number: a per-CPU pointer takes arithmetic. */
+	bpf_probe_read_kernel(&stats, sizeof(stats), &q->cpu_qstats);
+	stats += cpu_base(bpf_get_smp_processor_id()) +
+		 bpf_core_field_offset(struct gnet_stats_queue, requeues);
+	bpf_probe_read_kernel(&n, sizeof(n), (void *)stats);
 	return n;
 }
 
@@ -40,7 +41,8 @@ static __always_inline bool run_wanted(struct Qdisc *q)
 	       txq_wanted(txq_index(dev, txq));
 }
 
-static __always_inline void run_identity(struct tx_run *r, struct Qdisc *q)
+static __always_inline void run_identity(struct tx_cpu *c, enum tx_program prog,
+					 struct tx_run *r, struct Qdisc *q)
 {
 	struct netdev_queue *txq = q->dev_queue;
 	struct net_device *dev = txq->dev;
@@ -48,7 +50,7 @@ static __always_inline void run_identity(struct tx_run *r, struct Qdisc *q)
 	tx_device(&r->h, dev);
 	r->h.txq = q->flags & TCQ_F_ONETXQUEUE ? txq_index(dev, txq) :
 						 TX_NO_QUEUE;
-	r->qdisc = tx_address(q);
+	r->qdisc = tx_address(c, prog, q);
 	r->qdisc_flags = q->flags;
 	r->handle = q->handle;
 	bpf_probe_read_kernel(r->qdisc_kind, sizeof(r->qdisc_kind),
@@ -59,7 +61,7 @@ SEC("fentry/__qdisc_run")
 int BPF_PROG(run_begin, struct Qdisc *q)
 {
 	struct tx_cpu *c = tx_enter(TX_PROG_run_begin);
-	struct tx_frame *f, *outer;
+	struct tx_frame *outer;
 	struct tx_run *r;
 	struct tx_now now;
 
@@ -68,11 +70,8 @@ int BPF_PROG(run_begin, struct Qdisc *q)
 	if (!run_wanted(q))
 		return tx_filtered(c, TX_PROG_run_begin);
 	outer = tx_frame_top(c);
-	f = tx_frame_push(c, TX_FRAME_RUN, q);
-	r = &f->run;
-	__builtin_memset(r, 0, sizeof(*r));
-	__builtin_memset(&f->last, 0, sizeof(f->last));
-	run_identity(r, q);
+	r = &tx_frame_at(c, tx_frame_push(c, TX_FRAME_RUN, q))->run;
+	run_identity(c, TX_PROG_run_begin, r, q);
 	r->who = TX_WHO_ENQUEUE;
 	if (outer) {
 		r->h.parent = tx_frame_id(outer);
@@ -98,25 +97,23 @@ SEC("fexit/__qdisc_run")
 int BPF_PROG(run_end, struct Qdisc *q)
 {
 	struct tx_cpu *c = tx_enter(TX_PROG_run_end);
-	struct tx_run *r, partial = {};
-	struct tx_frame *f;
+	struct tx_run *r;
 	struct tx_now now;
-	__u64 begin = 0;
+	int at;
 
 	if (!c)
 		return 0;
-	f = tx_frame_pop(c, TX_FRAME_RUN, q);
-	if (f) {
-		r = &f->run;
-		begin = f->begin;
-	} else {
+	at = tx_frame_find(TX_FRAME_RUN, tx_number(c, TX_PROG_run_end, q));
+	if (at < 0) {
 		if (!run_wanted(q))
 			return tx_filtered(c, TX_PROG_run_end);
 		c->orphans++;
-		r = &partial;
-		run_identity(r, q);
+		at = tx_frame_push(c, TX_FRAME_RECORD, NULL);
+		r = &tx_frame_at(c, at)->run;
+		run_identity(c, TX_PROG_run_end, r, q);
 		r->h.flags = TX_FLAG_PARTIAL;
 	}
+	r = &tx_frame_at(c, at)->run;
 	r->qlen_end = qdisc_qlen(q, &r->h);
 	r->gso_qlen_end = q->gso_skb.qlen;
 	r->qdisc_state_end = q->state;
@@ -127,7 +124,7 @@ int BPF_PROG(run_end, struct Qdisc *q)
 		r->num_compl_end = now.num_compl;
 		r->adj_limit_end = now.adj_limit;
 	}
-	return tx_emit(c, TX_PROG_run_end, &r->h, TX_RUN, sizeof(*r), begin);
+	return tx_emit(TX_PROG_run_end, at, TX_RUN, sizeof(*r));
 }
 
 /*
@@ -165,11 +162,14 @@ SEC("fexit/net_tx_action")
 int BPF_PROG(action_end)
 {
 	struct tx_cpu *c = tx_enter(TX_PROG_action_end);
+	int at;
 
 	if (!c)
 		return 0;
-	if (!tx_frame_pop(c, TX_FRAME_ACTION, NULL))
+	at = tx_frame_find(TX_FRAME_ACTION, 0);
+	if (at < 0)
 		return tx_filtered(c, TX_PROG_action_end);
+	tx_frame_drop(c, at);
 	return tx_noted(c, TX_PROG_action_end);
 }
 
@@ -183,15 +183,12 @@ int BPF_PROG(dequeue, struct Qdisc *q, const struct netdev_queue *txq,
 	     int packets, struct sk_buff *skb)
 {
 	struct tx_cpu *c = tx_enter(TX_PROG_dequeue);
-	struct tx_dequeue d = {};
-	struct tx_list l = {};
-	struct tx_frame *f;
-	struct sk_buff *s = skb;
 	struct netdev_queue *own = q->dev_queue;
-	struct net_device *dev;
+	struct tx_list l = {};
+	struct tx_dequeue *d;
+	struct tx_frame *f;
 	struct tx_now now;
-	__u16 mapping;
-	__u32 i;
+	int at;
 
 	if (!c)
 		return 0;
@@ -206,75 +203,70 @@ int BPF_PROG(dequeue, struct Qdisc *q, const struct netdev_queue *txq,
 	if (!f && !run_wanted(q))
 		return tx_filtered(c, TX_PROG_dequeue);
 
-	dev = own->dev;
-	mapping = skb->queue_mapping;
-	for (i = 0; i < TX_WALK && s; i++) {
-		tx_list_add(&l, s);
-		if (s->queue_mapping != mapping)
-			d.h.flags |= TX_FLAG_MIXED;
-		s = s->next;
-	}
-	if (s)
-		d.h.flags |= TX_FLAG_WALK_CUT;
-
-	tx_device(&d.h, dev);
-	d.h.txq = mapping;
-	d.qdisc = tx_address(q);
-	d.first = tx_address(skb);
-	d.last = tx_address(l.last);
-	d.packets = packets;
-	d.walked = l.packets;
-	d.bytes = l.bytes;
-	d.first_len = skb->len;
-	d.last_len = l.last_len;
-	d.gso_segs = l.gso_segs;
-	d.pkt_len = l.pkt_len;
-	d.qlen = qdisc_qlen(q, &d.h);
-	d.gso_qlen = q->gso_skb.qlen;
-	d.bad_qlen = q->skb_bad_txq.qlen;
-	d.qdisc_flags = q->flags;
-	d.qdisc_state = q->state;
+	at = tx_frame_push(c, TX_FRAME_RECORD, NULL);
+	d = &tx_frame_at(c, at)->dequeue;
+	tx_device(&d->h, own->dev);
+	d->h.txq = skb->queue_mapping;
+	d->qdisc = tx_address(c, TX_PROG_dequeue, q);
+	d->first = tx_address(c, TX_PROG_dequeue, skb);
+	d->packets = packets;
+	d->first_len = skb->len;
+	d->qlen = qdisc_qlen(q, &d->h);
+	d->gso_qlen = q->gso_skb.qlen;
+	d->bad_qlen = q->skb_bad_txq.qlen;
+	d->qdisc_flags = q->flags;
+	d->qdisc_state = q->state;
 	if (q->flags & TCQ_F_ONETXQUEUE) {
 		tx_now_read(&now, own);
-		d.txq_state = now.state;
-		d.num_queued = now.num_queued;
-		d.num_compl = now.num_compl;
-		d.adj_limit = now.adj_limit;
+		d->txq_state = now.state;
+		d->num_queued = now.num_queued;
+		d->num_compl = now.num_compl;
+		d->adj_limit = now.adj_limit;
 	}
 	if (f) {
-		d.h.parent = tx_frame_id(f);
-		d.before = f->run.packets;
-		d.order = f->run.dequeues + f->run.empty;
+		d->h.parent = tx_frame_id(f);
+		d->before = f->run.packets;
+		d->order = f->run.dequeues + f->run.empty;
 		f->run.packets += packets;
 		f->run.dequeues++;
 		f->run.last_packets = packets;
 		f->last.first = (__u64)skb;
 		f->last.packets = packets;
+	} else {
+		d->h.flags |= TX_FLAG_PARTIAL;
+		c->stray = (__u64)skb;
+	}
+
+	tx_list_walk(&l, skb);
+	d->last = tx_address(c, TX_PROG_dequeue, l.last);
+	d->walked = l.packets;
+	d->bytes = l.bytes;
+	d->last_len = l.last_len;
+	d->gso_segs = l.gso_segs;
+	d->pkt_len = l.pkt_len;
+	d->h.flags |= l.flags;
+	if (f) {
 		f->last.bytes = l.bytes;
 		f->last.gso_segs = l.gso_segs;
 		f->last.pkt_len = l.pkt_len;
-	} else {
-		d.h.flags |= TX_FLAG_PARTIAL;
-		c->stray = (__u64)skb;
 	}
-	return tx_emit(c, TX_PROG_dequeue, &d.h, TX_DEQUEUE, sizeof(d), 0);
+	return tx_emit(TX_PROG_dequeue, at, TX_DEQUEUE, sizeof(*d));
 }
 
-static __always_inline void direct_identity(struct tx_direct *d,
-					    struct net_device *dev,
-					    struct netdev_queue *txq,
-					    struct Qdisc *q)
+static __always_inline void
+direct_identity(struct tx_cpu *c, enum tx_program prog, struct tx_direct *d,
+		struct net_device *dev, struct netdev_queue *txq,
+		struct Qdisc *q)
 {
 	tx_device(&d->h, dev);
 	d->h.txq = txq_index(dev, txq);
-	d->qdisc = tx_address(q);
+	d->qdisc = tx_address(c, prog, q);
 	d->qdisc_flags = q->flags;
 	d->handle = q->handle;
 }
 
-static __always_inline bool direct_wanted(struct net_device *dev,
-					  struct netdev_queue *txq,
-					  struct Qdisc *q)
+static __always_inline bool
+direct_wanted(struct net_device *dev, struct netdev_queue *txq, struct Qdisc *q)
 {
 	return device_wanted(dev) && qdisc_wanted(q) &&
 	       (!config.nqueues || txq_wanted(txq_index(dev, txq)));
@@ -286,8 +278,7 @@ int BPF_PROG(direct_begin, struct sk_buff *skb, struct Qdisc *q,
 	     bool validate)
 {
 	struct tx_cpu *c = tx_enter(TX_PROG_direct_begin);
-	struct tx_frame *f, *outer;
-	struct tx_list l = {};
+	struct tx_frame *outer;
 	struct tx_direct *d;
 
 	if (!c)
@@ -295,11 +286,9 @@ int BPF_PROG(direct_begin, struct sk_buff *skb, struct Qdisc *q,
 	if (!direct_wanted(dev, txq, q))
 		return tx_filtered(c, TX_PROG_direct_begin);
 	outer = tx_frame_top(c);
-	f = tx_frame_push(c, TX_FRAME_DIRECT, skb);
-	d = &f->direct;
-	__builtin_memset(d, 0, sizeof(*d));
-	direct_identity(d, dev, txq, q);
-	d->first = tx_address(skb);
+	d = &tx_frame_at(c, tx_frame_push(c, TX_FRAME_DIRECT, skb))->direct;
+	direct_identity(c, TX_PROG_direct_begin, d, dev, txq, q);
+	d->first = tx_address(c, TX_PROG_direct_begin, skb);
 	d->validate = validate;
 	d->requeues_begin = qdisc_requeues(q);
 	d->gso_qlen_begin = q->gso_skb.qlen;
@@ -324,11 +313,12 @@ int BPF_PROG(direct_begin, struct sk_buff *skb, struct Qdisc *q,
 	}
 	c->stray = 0;
 	if (d->from != TX_FROM_DEQUEUE) {
-		tx_list_add(&l, skb);
 		d->packets = 1;
-		d->bytes = l.bytes;
-		d->gso_segs = l.gso_segs;
-		d->pkt_len = l.pkt_len;
+		d->bytes = skb->len;
+		d->gso_segs = 1;
+		d->pkt_len = qdisc_pkt_len(skb);
+		if (d->pkt_len != d->bytes)
+			d->gso_segs += skb_more_segs(skb);
 		if (skb->next)
 			d->h.flags |= TX_FLAG_WALK_CUT;
 	}
@@ -341,37 +331,34 @@ int BPF_PROG(direct_end, struct sk_buff *skb, struct Qdisc *q,
 	     bool validate, bool ret)
 {
 	struct tx_cpu *c = tx_enter(TX_PROG_direct_end);
-	struct tx_direct *d, partial = {};
-	struct tx_frame *f;
-	__u64 begin = 0;
+	struct tx_direct *d;
+	int at;
 
 	if (!c)
 		return 0;
-	f = tx_frame_pop(c, TX_FRAME_DIRECT, skb);
-	if (f) {
-		d = &f->direct;
-		begin = f->begin;
-		/* The run that follows a bypass follows it at once. */
-		c->bypass = d->from == TX_FROM_BYPASS && ret &&
-					    !(q->flags & TCQ_F_NOLOCK) ?
-				    (__u64)q :
-				    0;
-	} else {
+	at = tx_frame_find(TX_FRAME_DIRECT,
+			   tx_number(c, TX_PROG_direct_end, skb));
+	if (at < 0) {
 		if (!direct_wanted(dev, txq, q))
 			return tx_filtered(c, TX_PROG_direct_end);
 		c->orphans++;
-		d = &partial;
-		direct_identity(d, dev, txq, q);
+		at = tx_frame_push(c, TX_FRAME_RECORD, NULL);
+		d = &tx_frame_at(c, at)->direct;
+		direct_identity(c, TX_PROG_direct_end, d, dev, txq, q);
 		d->validate = validate;
 		d->from = TX_FROM_UNKNOWN;
 		d->h.flags = TX_FLAG_PARTIAL;
 	}
+	d = &tx_frame_at(c, at)->direct;
 	d->result = ret;
 	d->requeues_end = qdisc_requeues(q);
 	d->gso_qlen_end = q->gso_skb.qlen;
 	d->bad_qlen_end = q->skb_bad_txq.qlen;
 	d->txq_state_end = txq->state;
 	d->qdisc_state_end = q->state;
-	return tx_emit(c, TX_PROG_direct_end, &d->h, TX_DIRECT, sizeof(*d),
-		       begin);
+	/* The run that follows a bypass of a locked qdisc follows it at once. */
+	c->bypass = 0;
+	if (d->from == TX_FROM_BYPASS && ret && !(q->flags & TCQ_F_NOLOCK))
+		c->bypass = (__u64)q;
+	return tx_emit(TX_PROG_direct_end, at, TX_DIRECT, sizeof(*d));
 }

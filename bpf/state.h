@@ -71,7 +71,7 @@ volatile const struct tx_config config = {};
 volatile __u32 armed = 0;
 
 enum tx_frame_type {
-	TX_FRAME_NONE,
+	TX_FRAME_RECORD, /* a record that is no span, while it is made */
 	TX_FRAME_RUN,
 	TX_FRAME_DIRECT,
 	TX_FRAME_HANDOVER,
@@ -97,17 +97,27 @@ struct tx_attempts {
 	__u32 slot;
 };
 
+_Static_assert(sizeof(struct tx_run) >= sizeof(struct tx_dequeue) &&
+		       sizeof(struct tx_run) >= sizeof(struct tx_handover),
+	       "the largest record");
+
 struct tx_frame {
 	__u64 task;
 	__u64 key;
-	__u64 begin;
+	__u64 begin; /* 0: no span */
 	__u32 type;
 	__u32 pad;
 	union {
 		struct tx_run run;
 		struct tx_direct direct;
 		struct tx_handover handover;
+		struct tx_dequeue dequeue;
+		struct tx_complete complete;
+		struct tx_throttle throttle;
 		struct tx_wfree wfree;
+		struct tx_resume resume;
+		struct tx_notice notice;
+		struct tx_header h;
 	};
 	union {
 		struct tx_batch last;
@@ -117,12 +127,16 @@ struct tx_frame {
 };
 
 #define TX_FRAMES 16
+#define TX_PROGRAMS 32 /* a power of two */
+
+_Static_assert(TX_PROG_MAX <= TX_PROGRAMS, "a row per program");
 
 struct tx_count {
 	__u64 seen;
 	__u64 submitted;
 	__u64 filtered;
 	__u64 lost;
+	__u64 pointer; /* see tx_number */
 };
 
 struct tx_cpu {
@@ -132,7 +146,7 @@ struct tx_cpu {
 	__u64 stray; /* head dequeued outside any known run */
 	__u64 orphans; /* ends without a begin */
 	__u64 overflow; /* begins without room for a frame */
-	struct tx_count count[TX_PROG_MAX];
+	struct tx_count count[TX_PROGRAMS];
 	struct tx_frame frames[TX_FRAMES];
 };
 
@@ -174,12 +188,29 @@ static __always_inline int tx_noted(struct tx_cpu *c, enum tx_program prog)
 	return 0;
 }
 
-/* An address as the file shows it: a keyed bijection, 0 stays 0. */
-static __always_inline __u64 tx_address(const void *p)
+/*
+ * A pointer as a number: the verifier forbids arithmetic on pointers but not
+ * on what was read back from a map. A program never nests on itself, so a
+ * place per program is its own.
+ */
+static __always_inline __u64 tx_number(struct tx_cpu *c, enum tx_program prog,
+				       const void *p)
 {
-	if (!p)
+	volatile __u64 *place = &c->count[prog].pointer;
+
+	*place = (__u64)p;
+	return *place;
+}
+
+/* An address as the file shows it: a keyed bijection, 0 stays 0. */
+static __always_inline __u64 tx_address(struct tx_cpu *c, enum tx_program prog,
+					const void *p)
+{
+	__u64 address = tx_number(c, prog, p);
+
+	if (!address)
 		return 0;
-	return ((__u64)p ^ config.address_xor) + config.address_add;
+	return (address ^ config.address_xor) + config.address_add;
 }
 
 static __always_inline bool tx_ksoftirqd(void)
@@ -202,26 +233,115 @@ static __always_inline __u8 tx_context_now(__u32 cpu)
 	return TX_CONTEXT_TASK;
 }
 
+/* The identity that children of a frame carry as their parent. */
+static __always_inline __u32 tx_frame_id(const struct tx_frame *f)
+{
+	return (__u32)f->begin ?: 1;
+}
+
+static __always_inline struct tx_frame *tx_frame_at(struct tx_cpu *c, int at)
+{
+	return &c->frames[at & (TX_FRAMES - 1)];
+}
+
+/* The innermost open frame of the current task, NULL when there is none. */
+static __always_inline struct tx_frame *tx_frame_top(struct tx_cpu *c)
+{
+	struct tx_frame *f;
+
+	if (!c->top)
+		return NULL;
+	f = tx_frame_at(c, c->top - 1);
+	return f->task == bpf_get_current_task() ? f : NULL;
+}
+
 /*
- * The only way a record leaves. The sequence number is taken before the ring
- * is asked for room, so a lost record leaves a gap. begin is 0 but for spans.
+ * Opens a frame and returns its place. An interrupt between the two accesses
+ * to top has closed its own frames again before it returns.
  */
-static __always_inline int tx_emit(struct tx_cpu *c, enum tx_program prog,
-				   struct tx_header *h, __u8 kind, __u32 size,
-				   __u64 begin)
+static __always_inline int
+tx_frame_push(struct tx_cpu *c, enum tx_frame_type type, const void *key)
+{
+	struct tx_frame *f;
+	__u32 at = c->top;
+
+	if (at >= TX_FRAMES) {
+		/* Ends were missed: start over rather than stay blind. */
+		c->overflow++;
+		at = 0;
+	}
+	c->top = at + 1;
+	f = tx_frame_at(c, at);
+	__builtin_memset(&f->run, 0, sizeof(f->run) + sizeof(f->last));
+	f->task = bpf_get_current_task();
+	f->key = (__u64)key;
+	f->type = type;
+	f->begin = type == TX_FRAME_RECORD ? 0 : bpf_ktime_get_ns();
+	return at;
+}
+
+/*
+ * Where on the stack the frame lies that ends now, -1 when its begin was not
+ * seen. Global, so that the verifier walks the stack once and not on every
+ * path of every program.
+ */
+__noinline int tx_frame_find(__u32 type, __u64 key)
+{
+	__u64 task = bpf_get_current_task();
+	const struct tx_frame *f;
+	__u32 zero = 0, i, at;
+	struct tx_cpu *c;
+
+	c = bpf_map_lookup_elem(&cpus, &zero);
+	if (!c)
+		return -1;
+	at = c->top;
+	for (i = 0; i < TX_FRAMES; i++) {
+		if (--at >= TX_FRAMES)
+			return -1;
+		f = tx_frame_at(c, at);
+		if (f->type == type && f->key == key && f->task == task)
+			return at;
+	}
+	return -1;
+}
+
+/* Closes a frame, and all that was left open above it, without a record. */
+static __always_inline int tx_frame_drop(struct tx_cpu *c, int at)
+{
+	c->top = at;
+	return 0;
+}
+
+/*
+ * The only way a record leaves: the one in the frame at this place, which is
+ * closed. Until then the frame stays on the stack, out of reach of interrupts.
+ * The sequence number is taken before the ring is asked for room, so a lost
+ * record leaves a gap. Global for the verifier's sake.
+ */
+__noinline int tx_emit(__u32 prog, __u32 at, __u32 kind, __u32 size)
 {
 	__u64 flags = BPF_RB_NO_WAKEUP, dur;
-	__u32 cpu = bpf_get_smp_processor_id();
+	__u32 zero = 0, cpu = bpf_get_smp_processor_id();
+	struct tx_count *n;
+	struct tx_header *h;
+	struct tx_frame *f;
+	struct tx_cpu *c;
 
+	c = bpf_map_lookup_elem(&cpus, &zero);
+	if (!c)
+		return 0;
+	n = &c->count[prog & (TX_PROGRAMS - 1)];
+	f = tx_frame_at(c, at);
+	h = &f->h;
 	h->kind = kind;
 	h->cpu = cpu;
 	h->context = tx_context_now(cpu);
-	h->depth = c->top;
+	h->depth = at;
 	h->pid = bpf_get_current_pid_tgid();
 	h->time = bpf_ktime_get_ns();
-	h->dur = 0;
-	if (begin) {
-		dur = h->time - begin;
+	if (f->begin) {
+		dur = h->time - f->begin;
 		if (dur >= 0xffffffff) {
 			dur = 0xffffffff;
 			h->flags |= TX_FLAG_DUR_LONG;
@@ -232,72 +352,15 @@ static __always_inline int tx_emit(struct tx_cpu *c, enum tx_program prog,
 	if ((h->seq & 63) == 0 &&
 	    bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) >= config.wake_bytes)
 		flags = BPF_RB_FORCE_WAKEUP;
-	if (bpf_ringbuf_output(&events, h, size, flags)) {
-		c->count[prog].lost++;
-		return 0;
-	}
-	c->count[prog].submitted++;
+	barrier_var(size); /* the bound must be the last thing known of it */
+	if (size > sizeof(f->run))
+		size = sizeof(f->run);
+	if (bpf_ringbuf_output(&events, h, size, flags))
+		n->lost++;
+	else
+		n->submitted++;
+	c->top = at;
 	return 0;
-}
-
-/* The identity that children of a frame carry as their parent. */
-static __always_inline __u32 tx_frame_id(const struct tx_frame *f)
-{
-	return (__u32)f->begin ?: 1;
-}
-
-/* The innermost open frame of the current task, NULL when there is none. */
-static __always_inline struct tx_frame *tx_frame_top(struct tx_cpu *c)
-{
-	struct tx_frame *f;
-
-	if (!c->top || c->top > TX_FRAMES)
-		return NULL;
-	f = &c->frames[(c->top - 1) & (TX_FRAMES - 1)];
-	return f->task == bpf_get_current_task() ? f : NULL;
-}
-
-static __always_inline struct tx_frame *
-tx_frame_push(struct tx_cpu *c, enum tx_frame_type type, const void *key)
-{
-	struct tx_frame *f;
-	__u32 i = c->top;
-
-	if (i >= TX_FRAMES) {
-		/* Ends were missed: start over rather than stay blind. */
-		c->overflow++;
-		i = 0;
-	}
-	c->top = i + 1;
-	f = &c->frames[i & (TX_FRAMES - 1)];
-	f->task = bpf_get_current_task();
-	f->key = (__u64)key;
-	f->type = type;
-	f->begin = bpf_ktime_get_ns();
-	return f;
-}
-
-/*
- * The open frame that ends now, taken off the stack with all that was left
- * open above it; NULL when its begin was not seen.
- */
-static __always_inline struct tx_frame *
-tx_frame_pop(struct tx_cpu *c, enum tx_frame_type type, const void *key)
-{
-	__u64 task = bpf_get_current_task();
-	struct tx_frame *f;
-	__u32 i, top = c->top;
-
-	for (i = 0; i < TX_FRAMES; i++) {
-		if (top - 1 - i >= TX_FRAMES)
-			return NULL;
-		f = &c->frames[(top - 1 - i) & (TX_FRAMES - 1)];
-		if (f->type != type || f->key != (__u64)key || f->task != task)
-			continue;
-		c->top = top - 1 - i;
-		return f;
-	}
-	return NULL;
 }
 
 #endif

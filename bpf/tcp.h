@@ -67,10 +67,11 @@ SEC("fexit/tcp_write_xmit")
 int BPF_PROG(write_end, struct sock *sk)
 {
 	struct tx_cpu *c = tx_enter(TX_PROG_write_end);
-	struct tx_throttle r = {};
+	struct tx_throttle *r;
 	struct rb_node *root;
 	struct tx_sock *s;
 	__u8 tsq, valid;
+	int at;
 
 	if (!c)
 		return 0;
@@ -91,39 +92,41 @@ int BPF_PROG(write_end, struct sock *sk)
 	      (tsq & TSQ_QUEUED && !(s->tsq_begin & TSQ_QUEUED))))
 		return tx_filtered(c, TX_PROG_write_end);
 
-	r.h.txq = TX_NO_QUEUE;
-	r.h.netns = sk_netns(sk);
-	r.sock = tx_address(sk);
-	r.birth = s->birth;
-	r.wmem_begin = s->wmem_begin;
-	r.wmem_end = sk->sk_wmem_alloc.refs.counter;
+	at = tx_frame_push(c, TX_FRAME_RECORD, NULL);
+	tx_frame_at(c, at)->begin = s->begin;
+	r = &tx_frame_at(c, at)->throttle;
+	r->h.txq = TX_NO_QUEUE;
+	r->h.netns = sk_netns(sk);
+	r->sock = tx_address(c, TX_PROG_write_end, sk);
+	r->birth = s->birth;
+	r->wmem_begin = s->wmem_begin;
+	r->wmem_end = sk->sk_wmem_alloc.refs.counter;
 	/* Read after wmem: a free counted too late is an undecided instance,
 	 * one counted too early would be a wrong one.
 	 */
-	r.freed = s->freed - s->freed_begin;
-	r.overlap = s->overlap;
-	r.tsq_begin = s->tsq_begin;
-	r.tsq_end = tsq;
-	r.pacing_rate = sk->sk_pacing_rate;
-	r.pacing_status = sk->sk_pacing_status;
-	r.pacing_shift = sk->sk_pacing_shift;
-	r.limit_sysctl =
+	r->freed = s->freed - s->freed_begin;
+	r->overlap = s->overlap;
+	r->tsq_begin = s->tsq_begin;
+	r->tsq_end = tsq;
+	r->pacing_rate = sk->sk_pacing_rate;
+	r->pacing_status = sk->sk_pacing_status;
+	r->pacing_shift = sk->sk_pacing_shift;
+	r->limit_sysctl =
 		sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_limit_output_bytes;
-	bpf_probe_read_kernel(&r.tx_delay, sizeof(r.tx_delay),
-			      (void *)sk + bpf_core_field_offset(
-						   struct tcp_sock,
-						   tcp_tx_delay));
-	r.queue_empty = !sk->sk_write_queue.qlen;
-	if (!r.queue_empty)
-		r.truesize = sk->sk_write_queue.next->truesize;
+	bpf_probe_read_kernel(&r->tx_delay, sizeof(r->tx_delay),
+			      (void *)sk +
+				      bpf_core_field_offset(struct tcp_sock,
+							    tcp_tx_delay));
+	r->queue_empty = !sk->sk_write_queue.qlen;
+	if (!r->queue_empty)
+		r->truesize = sk->sk_write_queue.next->truesize;
 	root = sk->tcp_rtx_queue.rb_node;
 	if (!root)
-		r.rtx = TX_RTX_EMPTY;
+		r->rtx = TX_RTX_EMPTY;
 	else
-		r.rtx = root->rb_left || root->rb_right ? TX_RTX_MORE :
-							  TX_RTX_ONE;
-	return tx_emit(c, TX_PROG_write_end, &r.h, TX_THROTTLE, sizeof(r),
-		       s->begin);
+		r->rtx = root->rb_left || root->rb_right ? TX_RTX_MORE :
+							   TX_RTX_ONE;
+	return tx_emit(TX_PROG_write_end, at, TX_THROTTLE, sizeof(*r));
 }
 
 SEC("fentry/tcp_wfree")
@@ -141,9 +144,8 @@ int BPF_PROG(wfree_begin, struct sk_buff *skb)
 	s = bpf_sk_storage_get(&socks, sk, 0, 0);
 	if (!s)
 		return tx_filtered(c, TX_PROG_wfree_begin);
-	f = tx_frame_push(c, TX_FRAME_WFREE, skb);
+	f = tx_frame_at(c, tx_frame_push(c, TX_FRAME_WFREE, skb));
 	r = &f->wfree;
-	__builtin_memset(r, 0, sizeof(*r));
 	r->truesize = skb->truesize;
 	r->overlap = s->begun != s->done || s->writing;
 	f->begun = __sync_fetch_and_add(&s->begun, 1);
@@ -154,6 +156,33 @@ int BPF_PROG(wfree_begin, struct sk_buff *skb)
 	return tx_noted(c, TX_PROG_wfree_begin);
 }
 
+/* Whether a tcp_wfree that ends is worth a record; fills the record in. */
+static __always_inline bool wfree_tells(struct tx_frame *f, struct sock *sk)
+{
+	struct tx_wfree *r = &f->wfree;
+	struct tx_sock *s;
+
+	/* With its last reference gone the socket may be another's by now. */
+	if (r->wmem_begin == r->truesize)
+		return false;
+	s = bpf_sk_storage_get(&socks, sk, 0, 0);
+	if (!s || s->birth != r->birth)
+		return false;
+	__sync_fetch_and_add(&s->done, 1);
+	if (!(r->tsq_begin & TSQ_THROTTLED) || r->tsq_begin & TSQ_QUEUED)
+		return false;
+	r->tsq_end = sk->sk_tsq_flags;
+	r->wmem_end = sk->sk_wmem_alloc.refs.counter;
+	r->ksoftirqd = tx_ksoftirqd();
+	/* ksoftirqd leaves a socket alone while skbs of it are in flight. */
+	if (r->ksoftirqd && r->tsq_end == r->tsq_begin &&
+	    r->wmem_begin - r->truesize + 1 >= config.skb_truesize)
+		return false;
+	if (s->begun != f->begun + 1 || s->writing)
+		r->overlap = 1;
+	return true;
+}
+
 SEC("fexit/tcp_wfree")
 int BPF_PROG(wfree_end, struct sk_buff *skb)
 {
@@ -161,56 +190,46 @@ int BPF_PROG(wfree_end, struct sk_buff *skb)
 	struct sock *sk = skb->sk;
 	struct tx_frame *f;
 	struct tx_wfree *r;
-	struct tx_sock *s;
+	int at;
 
 	if (!c)
 		return 0;
-	f = tx_frame_pop(c, TX_FRAME_WFREE, skb);
-	if (!f)
+	at = tx_frame_find(TX_FRAME_WFREE,
+			   tx_number(c, TX_PROG_wfree_end, skb));
+	if (at < 0)
 		return tx_filtered(c, TX_PROG_wfree_end);
+	f = tx_frame_at(c, at);
+	if (!wfree_tells(f, sk)) {
+		tx_frame_drop(c, at);
+		return tx_filtered(c, TX_PROG_wfree_end);
+	}
 	r = &f->wfree;
-	/* With its last reference gone the socket may be another's by now. */
-	if (r->wmem_begin == r->truesize)
-		return tx_filtered(c, TX_PROG_wfree_end);
-	s = bpf_sk_storage_get(&socks, sk, 0, 0);
-	if (!s || s->birth != r->birth)
-		return tx_filtered(c, TX_PROG_wfree_end);
-	__sync_fetch_and_add(&s->done, 1);
-	if (!(r->tsq_begin & TSQ_THROTTLED) || r->tsq_begin & TSQ_QUEUED)
-		return tx_filtered(c, TX_PROG_wfree_end);
-	r->tsq_end = sk->sk_tsq_flags;
-	r->wmem_end = sk->sk_wmem_alloc.refs.counter;
-	r->ksoftirqd = tx_ksoftirqd();
-	/* ksoftirqd leaves a socket alone while skbs of it are in flight. */
-	if (r->ksoftirqd && r->tsq_end == r->tsq_begin &&
-	    r->wmem_begin - r->truesize + 1 >= config.skb_truesize)
-		return tx_filtered(c, TX_PROG_wfree_end);
-	if (s->begun != f->begun + 1 || s->writing)
-		r->overlap = 1;
 	r->h.txq = TX_NO_QUEUE;
 	r->h.netns = sk_netns(sk);
-	r->sock = tx_address(sk);
-	return tx_emit(c, TX_PROG_wfree_end, &r->h, TX_WFREE, sizeof(*r),
-		       f->begin);
+	r->sock = tx_address(c, TX_PROG_wfree_end, sk);
+	return tx_emit(TX_PROG_wfree_end, at, TX_WFREE, sizeof(*r));
 }
 
 static __always_inline int resume(struct tx_cpu *c, enum tx_program prog,
 				  struct sock *sk, __u8 source)
 {
-	struct tx_resume r = {};
+	struct tx_resume *r;
 	struct tx_sock *s;
+	int at;
 
 	s = bpf_sk_storage_get(&socks, sk, 0, 0);
 	if (!s)
 		return tx_filtered(c, prog);
-	r.h.txq = TX_NO_QUEUE;
-	r.h.netns = sk_netns(sk);
-	r.sock = tx_address(sk);
-	r.birth = s->birth;
-	r.wmem = sk->sk_wmem_alloc.refs.counter;
-	r.tsq = sk->sk_tsq_flags;
-	r.source = source;
-	return tx_emit(c, prog, &r.h, TX_RESUME, sizeof(r), 0);
+	at = tx_frame_push(c, TX_FRAME_RECORD, NULL);
+	r = &tx_frame_at(c, at)->resume;
+	r->h.txq = TX_NO_QUEUE;
+	r->h.netns = sk_netns(sk);
+	r->sock = tx_address(c, prog, sk);
+	r->birth = s->birth;
+	r->wmem = sk->sk_wmem_alloc.refs.counter;
+	r->tsq = sk->sk_tsq_flags;
+	r->source = source;
+	return tx_emit(prog, at, TX_RESUME, sizeof(*r));
 }
 
 /* Also the body of tcp_pace_kick, the pacing timer, which is no resume. */
@@ -255,9 +274,13 @@ SEC("fexit/tcp_pace_kick")
 int BPF_PROG(pace_end)
 {
 	struct tx_cpu *c = tx_enter(TX_PROG_pace_end);
+	int at;
 
 	if (!c)
 		return 0;
-	tx_frame_pop(c, TX_FRAME_PACE, NULL);
+	at = tx_frame_find(TX_FRAME_PACE, 0);
+	if (at < 0)
+		return tx_filtered(c, TX_PROG_pace_end);
+	tx_frame_drop(c, at);
 	return tx_noted(c, TX_PROG_pace_end);
 }

@@ -22,3 +22,19 @@
 #include "tcp.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* Only to have these types in the object's BTF, where user space looks. */
+struct tx_types {
+	enum tx_program program;
+	struct tx_run run;
+	struct tx_dequeue dequeue;
+	struct tx_direct direct;
+	struct tx_handover handover;
+	struct tx_complete complete;
+	struct tx_throttle throttle;
+	struct tx_wfree wfree;
+	struct tx_resume resume;
+	struct tx_notice notice;
+};
+
+const struct tx_types *tx_types_in_btf __attribute__((unused));

@@ -36,7 +36,7 @@ int BPF_PROG(handover_begin, struct sk_buff *first, struct net_device *dev,
 	struct tx_frame *f, *outer;
 	struct sk_buff *s = first;
 	struct tx_handover *h;
-	__u32 i, n = 0, bytes = 0;
+	__u32 i, bytes = 0;
 	struct tx_now now;
 
 	if (!c)
@@ -44,9 +44,8 @@ int BPF_PROG(handover_begin, struct sk_buff *first, struct net_device *dev,
 	if (!handover_wanted(dev, txq))
 		return tx_filtered(c, TX_PROG_handover_begin);
 	outer = tx_frame_top(c);
-	f = tx_frame_push(c, TX_FRAME_HANDOVER, first);
+	f = tx_frame_at(c, tx_frame_push(c, TX_FRAME_HANDOVER, first));
 	h = &f->handover;
-	__builtin_memset(h, 0, sizeof(*h));
 	if (outer) {
 		h->h.parent = tx_frame_id(outer);
 		if (outer->type == TX_FRAME_DIRECT)
@@ -56,16 +55,7 @@ int BPF_PROG(handover_begin, struct sk_buff *first, struct net_device *dev,
 	}
 	tx_device(&h->h, dev);
 	h->h.txq = txq_index(dev, txq);
-	for (i = 0; i < TX_WALK && s; i++) {
-		n++;
-		bytes += s->len;
-		s = s->next;
-	}
-	if (s)
-		h->h.flags |= TX_FLAG_WALK_CUT;
-	h->first = tx_address(first);
-	h->packets = n;
-	h->bytes = bytes;
+	h->first = tx_address(c, TX_PROG_handover_begin, first);
 	tx_now_read(&now, txq);
 	handover_now(&now, h, false);
 	h->txq_state_last = now.state;
@@ -74,10 +64,12 @@ int BPF_PROG(handover_begin, struct sk_buff *first, struct net_device *dev,
 	f->at.num_queued = now.num_queued;
 	f->at.slot = 0;
 	if (bpf_core_field_exists(txq->dql)) {
-		f->at.slot = queue_slot(dev, txq, h->h.txq);
+		f->at.slot = queue_slot(
+			dev, tx_number(c, TX_PROG_handover_begin, txq),
+			h->h.txq);
 		if (f->at.slot) {
-			struct tx_queue *e = &queues[(f->at.slot - 1) &
-						     (TX_QUEUES - 1)];
+			struct tx_queue *e =
+				&queues[(f->at.slot - 1) & (TX_QUEUES - 1)];
 
 			/* A completion that no other source has noticed. */
 			if (e->known ? e->completed != now.num_compl :
@@ -88,6 +80,14 @@ int BPF_PROG(handover_begin, struct sk_buff *first, struct net_device *dev,
 						    TX_SOURCE_SNAPSHOT);
 		}
 	}
+	for (i = 0; i < TX_WALK && s; i++) {
+		bytes += s->len;
+		s = s->next;
+	}
+	h->packets = i;
+	h->bytes = bytes;
+	if (s)
+		h->h.flags |= TX_FLAG_WALK_CUT;
 	return tx_noted(c, TX_PROG_handover_begin);
 }
 
@@ -163,9 +163,9 @@ int BPF_PROG(attempt, struct sk_buff *skb, int rc, struct net_device *dev,
 			&queues[(f->at.slot - 1) & (TX_QUEUES - 1)];
 
 		if (e->known && e->completed != now.num_compl)
-			c->count[TX_PROG_attempt].seen += queue_check(
-				f->at.slot - 1, TX_PROG_attempt,
-				TX_SOURCE_XMIT);
+			c->count[TX_PROG_attempt].seen +=
+				queue_check(f->at.slot - 1, TX_PROG_attempt,
+					    TX_SOURCE_XMIT);
 		e->active = now.num_queued != now.num_compl;
 	}
 	return tx_noted(c, TX_PROG_attempt);
@@ -176,59 +176,59 @@ int BPF_PROG(handover_end, struct sk_buff *first, struct net_device *dev,
 	     struct netdev_queue *txq, int *rcp, struct sk_buff *rest)
 {
 	struct tx_cpu *c = tx_enter(TX_PROG_handover_end);
-	struct tx_handover *h, partial = {};
 	struct sk_buff *s = rest;
-	struct tx_frame *f;
-	__u64 begin = 0;
+	struct tx_handover *h;
 	struct tx_now now;
-	__u32 i, n = 0;
+	__u32 i;
+	int at;
 
 	if (!c)
 		return 0;
-	f = tx_frame_pop(c, TX_FRAME_HANDOVER, first);
-	if (f) {
-		h = &f->handover;
-		begin = f->begin;
-	} else {
+	at = tx_frame_find(TX_FRAME_HANDOVER,
+			   tx_number(c, TX_PROG_handover_end, first));
+	if (at < 0) {
 		if (!handover_wanted(dev, txq))
 			return tx_filtered(c, TX_PROG_handover_end);
 		c->orphans++;
-		h = &partial;
+		at = tx_frame_push(c, TX_FRAME_RECORD, NULL);
+		h = &tx_frame_at(c, at)->handover;
 		tx_device(&h->h, dev);
 		h->h.txq = txq_index(dev, txq);
 		h->h.flags = TX_FLAG_PARTIAL;
 	}
-	for (i = 0; i < TX_WALK && s; i++) {
-		n++;
-		s = s->next;
-	}
-	if (s)
-		h->h.flags |= TX_FLAG_WALK_CUT;
-	h->rest = n;
-	h->rest_first = tx_address(rest);
+	h = &tx_frame_at(c, at)->handover;
+	h->rest_first = tx_address(c, TX_PROG_handover_end, rest);
 	bpf_probe_read_kernel(&h->rc, sizeof(h->rc), rcp);
 	h->more = xmit_more(bpf_get_smp_processor_id());
 	tx_now_read(&now, txq);
 	handover_now(&now, h, true);
-	if (f && (__s32)(now.num_queued - h->num_queued_begin) < 0)
+	if (!(h->h.flags & TX_FLAG_PARTIAL) &&
+	    (__s32)(now.num_queued - h->num_queued_begin) < 0)
 		h->h.flags |= TX_FLAG_RESET;
-	return tx_emit(c, TX_PROG_handover_end, &h->h, TX_HANDOVER, sizeof(*h),
-		       begin);
+	for (i = 0; i < TX_WALK && s; i++)
+		s = s->next;
+	h->rest = i;
+	if (s)
+		h->h.flags |= TX_FLAG_WALK_CUT;
+	return tx_emit(TX_PROG_handover_end, at, TX_HANDOVER, sizeof(*h));
 }
 
 SEC("tp_btf/net_dev_xmit_timeout")
 int BPF_PROG(watchdog, struct net_device *dev, int queue_index)
 {
 	struct tx_cpu *c = tx_enter(TX_PROG_watchdog);
-	struct tx_notice n = {};
+	struct tx_notice *n;
+	int at;
 
 	if (!c)
 		return 0;
 	if (!device_wanted(dev) || !txq_wanted(queue_index))
 		return tx_filtered(c, TX_PROG_watchdog);
-	tx_device(&n.h, dev);
-	n.h.txq = queue_index;
-	n.subtype = TX_NOTICE_WATCHDOG;
-	n.after = queue_index;
-	return tx_emit(c, TX_PROG_watchdog, &n.h, TX_NOTICE, sizeof(n), 0);
+	at = tx_frame_push(c, TX_FRAME_RECORD, NULL);
+	n = &tx_frame_at(c, at)->notice;
+	tx_device(&n->h, dev);
+	n->h.txq = queue_index;
+	n->subtype = TX_NOTICE_WATCHDOG;
+	n->after = queue_index;
+	return tx_emit(TX_PROG_watchdog, at, TX_NOTICE, sizeof(*n));
 }

@@ -171,7 +171,9 @@ func (r *recorder) run(ctx context.Context, out io.Writer, hooks Hooks) (*captur
 			ended = "disk"
 		}
 	}
-	err = errors.Join(err, r.note(event.NoticeDisarmed, "", 0, 0), r.s.arm(false), r.s.detach(), r.rest())
+	// Disarmed programs do nothing, so the file can be finished before they are
+	// detached, which waits for the kernel (80 ms for each pair in a guest).
+	err = errors.Join(err, r.note(event.NoticeDisarmed, "", 0, 0), r.s.arm(false), r.rest())
 	foot, ferr := r.footer(ended, hooks)
 	err = errors.Join(err, ferr, r.w.Close(foot))
 	if err != nil {

@@ -5,7 +5,6 @@ package probes
 import (
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -152,23 +151,19 @@ func (s *session) arm(on bool) error {
 
 // detach closes the links, begins before ends.
 func (s *session) detach() error {
-	var errs []error
+	var err error
 	for _, l := range slices.Backward(s.links) {
-		errs = append(errs, l.Close())
+		err = errors.Join(err, l.Close())
 	}
 	s.links = nil
-	return errors.Join(errs...)
+	return err
 }
 
 // close frees everything; it may be called at any stage.
 func (s *session) close() error {
 	err := s.detach()
-	var closers []io.Closer
 	if s.ring != nil {
-		closers = append(closers, s.ring)
-	}
-	for _, c := range closers {
-		err = errors.Join(err, c.Close())
+		err = errors.Join(err, s.ring.Close())
 	}
 	if s.coll != nil {
 		s.coll.Close()

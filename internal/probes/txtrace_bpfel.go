@@ -46,6 +46,7 @@ const (
 	txtraceVarNqueues          = "nqueues"
 	txtraceVarQueueSlots       = "queue_slots"
 	txtraceVarQueues           = "queues"
+	txtraceVarTxTypesInBtf     = "tx_types_in_btf"
 )
 
 // loadTxtrace returns the embedded CollectionSpec for txtrace.
@@ -127,11 +128,12 @@ type txtraceMapSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type txtraceVariableSpecs struct {
-	Armed      *ebpf.VariableSpec `ebpf:"armed"`
-	Config     *ebpf.VariableSpec `ebpf:"config"`
-	Nqueues    *ebpf.VariableSpec `ebpf:"nqueues"`
-	QueueSlots *ebpf.VariableSpec `ebpf:"queue_slots"`
-	Queues     *ebpf.VariableSpec `ebpf:"queues"`
+	Armed        *ebpf.VariableSpec `ebpf:"armed"`
+	Config       *ebpf.VariableSpec `ebpf:"config"`
+	Nqueues      *ebpf.VariableSpec `ebpf:"nqueues"`
+	QueueSlots   *ebpf.VariableSpec `ebpf:"queue_slots"`
+	Queues       *ebpf.VariableSpec `ebpf:"queues"`
+	TxTypesInBtf *ebpf.VariableSpec `ebpf:"tx_types_in_btf"`
 }
 
 // txtraceObjects contains all objects after they have been loaded into the kernel.
@@ -171,11 +173,12 @@ func (m *txtraceMaps) Close() error {
 //
 // It can be passed to loadTxtraceObjects or ebpf.CollectionSpec.LoadAndAssign.
 type txtraceVariables struct {
-	Armed      *ebpf.Variable `ebpf:"armed"`
-	Config     *ebpf.Variable `ebpf:"config"`
-	Nqueues    *ebpf.Variable `ebpf:"nqueues"`
-	QueueSlots *ebpf.Variable `ebpf:"queue_slots"`
-	Queues     *ebpf.Variable `ebpf:"queues"`
+	Armed        *ebpf.Variable `ebpf:"armed"`
+	Config       *ebpf.Variable `ebpf:"config"`
+	Nqueues      *ebpf.Variable `ebpf:"nqueues"`
+	QueueSlots   *ebpf.Variable `ebpf:"queue_slots"`
+	Queues       *ebpf.Variable `ebpf:"queues"`
+	TxTypesInBtf *ebpf.Variable `ebpf:"tx_types_in_btf"`
 }
 
 // txtracePrograms contains all programs after they have been loaded into the kernel.
