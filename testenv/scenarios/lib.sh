@@ -215,7 +215,7 @@ show_queues() { ip netns exec "$1" tc -s qdisc show dev "$2"; }
 
 # --- load ----------------------------------------------------------------
 
-# serve NAMESPACE [ADDRESS]: a netserver, once per boot and namespace.
+# serve NAMESPACE: a netserver, once per boot and namespace.
 serve() {
 	[ ! -e "/run/netserver.$1" ] || return 0
 	ip netns exec "$1" netserver -4 -p $NETSERVER_PORT >/dev/null || return 1
@@ -223,17 +223,40 @@ serve() {
 	wait_for 10 ip netns exec "$1" sh -c "ss -Hltn sport = $NETSERVER_PORT | grep -q ."
 }
 
-# netperfs COUNT CONTROL-ADDRESS TEST [FLAGS...]: that many at once. One
+# udp_peer: a netserver for UDP. Nobody is behind a device without a peer:
+# the control connection goes over loopback then, and the receiver may
+# bind the address that is not there.
+udp_peer() {
+	if [ -n "$PEER" ]; then
+		control=$RX_ADDR
+		serve rx
+	else
+		control=127.0.0.1
+		tx sh -c 'echo 1 >/proc/sys/net/ipv4/ip_nonlocal_bind' && serve tx
+	fi
+}
+
+# tcp_peer: a netserver for TCP, which cannot do without a peer.
+tcp_peer() {
+	control=$RX_ADDR
+	[ -n "$PEER" ] || {
+		echo "$SCENARIO: nobody is behind $DEV"
+		return 4
+	}
+	serve rx
+}
+
+# netperfs COUNT TEST [FLAGS...]: that many at once, for LOAD_SECONDS. One
 # that cannot reach its peer would wait for ever.
 netperfs() {
-	_count=$1 _peer=$2 _test=$3
-	shift 3
+	_count=$1 _test=$2
+	shift 2
 	_pids=
 	_i=0
 	while [ $_i -lt "$_count" ]; do
 		_port=$((port_base + _i))
-		timeout -k 2 $((LOAD_SECONDS + 30)) ip netns exec tx netperf -4 -P 0 -H "$_peer" -p $NETSERVER_PORT \
-			-l "$LOAD_SECONDS" -t "$_test" -- -P $_port,$_port "$@" >"$sout/netperf-$_i.txt" 2>&1 &
+		timeout -k 2 $((LOAD_SECONDS + 30)) ip netns exec tx netperf -4 -P 0 -H $control -p $NETSERVER_PORT \
+			-l "$LOAD_SECONDS" -t "$_test" -- -H $RX_ADDR -P $_port,$_port "$@" >"$sout/netperf-$_i.txt" 2>&1 &
 		_pids="$_pids $!"
 		_i=$((_i + 1))
 	done
@@ -243,7 +266,7 @@ netperfs() {
 	done
 	[ $_failed = 0 ] || {
 		echo "$SCENARIO: netperf: exit code $_failed:"
-		tail -n 2 "$sout"/netperf-*.txt
+		tail -qn 2 "$sout"/netperf-*.txt
 	}
 	return $_failed
 }
