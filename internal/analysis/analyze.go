@@ -38,6 +38,7 @@ func Analyze(src Source, opt Options) (*Result, error) {
 type pass struct {
 	header  *capture.Header
 	gaps    gaps
+	skips   *skips
 	judges  []*Judge
 	rebuild *rebuild
 	records uint64
@@ -48,7 +49,7 @@ func newPass(h *capture.Header, rules []Rule) *pass {
 	p.rebuild = newRebuild(h, &p.gaps)
 	for i := range rules {
 		r := rules[i]
-		j := newJudge(&r, &p.gaps)
+		j := newJudge(&r, &p.gaps, &p.rebuild.lastNS)
 		p.judges = append(p.judges, j)
 		p.rebuild.fan.add(r.New(j))
 	}
@@ -62,6 +63,13 @@ func newPass(h *capture.Header, rules []Rule) *pass {
 			j.changed(s)
 		}
 	}
+	p.skips = newSkips(h)
+	p.skips.tell = func(hook string, s Span) {
+		for _, j := range p.judges {
+			j.skipped(hook, s)
+		}
+	}
+	p.rebuild.fan.add(Checks{Ledger: func(l *Ledger) { p.skips.ledger(&l.Ledger) }})
 	return p
 }
 
@@ -85,9 +93,10 @@ func (p *pass) end(res *Result) *End {
 	p.rebuild.end()
 	end := &End{
 		Header: p.header, Footer: res.Footer, Cut: res.Footer == nil, Stats: res.Stats,
-		LastNS: p.rebuild.lastNS, LostOn: p.rebuild.lostOn, Queues: p.rebuild.world.queues,
+		LastNS: p.rebuild.lastNS, lostOn: p.rebuild.lostOn(), Queues: p.rebuild.world.queues,
 	}
 	give(p.rebuild.fan.end, end)
+	p.skips.footer(res.Footer)
 	for _, j := range p.judges {
 		j.end()
 	}

@@ -61,6 +61,29 @@ type Avail struct {
 // OneTxQueue says whether the qdisc serves exactly one queue (TCQ_F_ONETXQUEUE).
 func (b *Batch) OneTxQueue() bool { return b.QdiscFlags&event.QdiscOneTxQueue != 0 }
 
+// Partial says that the run it belongs to was not known.
+func (b *Batch) Partial() bool { return b.Flags&event.FlagPartial != 0 }
+
+// Listed is the length of the list: our own count, which differs from the
+// kernel's where a requeued list counts as one packet.
+func (b *Batch) Listed() uint32 {
+	if b.Cut() {
+		return b.Packets
+	}
+	return b.Walked
+}
+
+// AvailDoubt says why Avail is not known.
+func (b *Batch) AvailDoubt() string {
+	switch {
+	case b.Partial(), b.Run != nil && b.Run.Partial():
+		return Start
+	case b.Run == nil, !b.Run.Whole:
+		return Lost
+	}
+	return Race
+}
+
 // Cut says that the list was longer than it was walked: sums are of its first
 // part.
 func (b *Batch) Cut() bool { return b.Flags&event.FlagWalkCut != 0 }
@@ -68,12 +91,15 @@ func (b *Batch) Cut() bool { return b.Flags&event.FlagWalkCut != 0 }
 // Mixed says that the list's skbs carry more than one queue_mapping.
 func (b *Batch) Mixed() bool { return b.Flags&event.FlagMixed != 0 }
 
+// AvailRange is Avail for the model.
+func (b *Batch) AvailRange() model.Range { return model.Range{Min: b.Avail.Min, Max: b.Avail.Max} }
+
 // Sum is the batch as the model counts it.
 func (b *Batch) Sum() model.Batch {
 	return model.Batch{N: int(b.Packets), Bytes: uint64(b.Bytes), Last: b.LastLen}
 }
 
-// Dequeue is the dequeue as the model sees it, under variants of bulk and
+// AsModel is the dequeue as the model sees it, under variants of bulk and
 // quota.
 func (b *Batch) AsModel(bulk, quota model.Variant) model.Dequeue {
 	return model.Dequeue{

@@ -23,6 +23,10 @@ type Completion struct {
 	// outcome when not Linked.
 	Step model.Explanation
 
+	// Foreign says that another CPU may have been writing the struct when this
+	// snapshot was taken.
+	Foreign bool
+
 	// Bytes is how far num_completed advanced since Before.
 	Bytes uint32
 }
@@ -34,3 +38,6 @@ func (c *Completion) Torn() bool { return c.Flags&event.FlagTorn != 0 }
 // Own says that the code that completes the queue took the snapshot, not some
 // other record's program.
 func (c *Completion) Own() bool { return c.Source != event.SourceSnapshot }
+
+// StackStopped says that BQL had the queue stopped when the snapshot was taken.
+func (c *Completion) StackStopped() bool { return c.TxqState&event.StackXoff != 0 }

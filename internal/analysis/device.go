@@ -18,6 +18,16 @@ type Device struct {
 	index  int      // in the rebuild's list
 }
 
+// Lockless says whether the driver takes frames without the core's transmit
+// lock (NETIF_F_LLTX): then another CPU may be inside it for the same queue.
+func (d *Device) Lockless() bool { return d.Offloads["tx-lockless"] }
+
+// NoESPOffload says that the device is known to have no IPsec offload, so that
+// no skb in gso_skb can have an xfrm offload that asks for validation again.
+func (d *Device) NoESPOffload() bool {
+	return d.Offloads != nil && !d.Offloads["esp-hw-offload"] && !d.Offloads["esp-tx-csum-hw-offload"]
+}
+
 // Queue is one transmit queue of a device. Txq is event.NoQueue for the runs
 // of a qdisc that serves several queues.
 type Queue struct {

@@ -21,6 +21,21 @@ func (d *Direct) Bypass() bool { return d.From == event.FromBypass }
 // Sent says that sch_direct_xmit said: go on.
 func (d *Direct) Sent() bool { return d.Result != 0 }
 
+// Put counts the skbs that went to gso_skb; negative when somebody emptied it
+// meanwhile (a reset of the qdisc).
+func (d *Direct) Put() int32 { return int32(d.GsoQlenEnd - d.GsoQlenBegin) }
+
+// Requeued is how far qstats.requeues moved.
+func (d *Direct) Requeued() uint32 { return d.RequeuesEnd - d.RequeuesBegin }
+
+// Doubt says why the direct is not Whole.
+func (d *Direct) Doubt() string {
+	if d.Flags&event.FlagPartial != 0 {
+		return Start
+	}
+	return Lost
+}
+
 // Stopped is whether state bits of a queue forbid a hand-over
 // (netif_xmit_frozen_or_stopped).
 func Stopped(state uint8) bool { return state&event.XoffFrozen != 0 }

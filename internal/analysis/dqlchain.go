@@ -54,6 +54,7 @@ func (c *dqlChain) step(r *event.Complete) (done Completion) {
 		return done
 	}
 	foreign := c.sample(r)
+	done.Foreign = foreign
 	if c.known {
 		done.Linked, done.Before, done.Since = true, c.last, c.time
 		done.Bytes = r.NumCompleted - c.last.NumCompleted

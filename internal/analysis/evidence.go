@@ -64,13 +64,24 @@ type RecordRef struct {
 func Show(q *Queue, h *event.Header, format string, args ...any) *Evidence {
 	e := &Evidence{TimeNS: U64(h.Time), Netns: h.Netns, Ifindex: h.Ifindex, Says: fmt.Sprintf(format, args...)}
 	if q != nil {
-		e.Ifname = q.Ifname
-		if q.Txq != event.NoQueue {
-			txq := q.Txq
-			e.Txq = &txq
-		}
+		e.Of(q)
 	}
 	return e.Record(h)
+}
+
+// ShowAt begins an evidence that is of no record.
+func ShowAt(ns uint64, format string, args ...any) *Evidence {
+	return &Evidence{TimeNS: U64(ns), Says: fmt.Sprintf(format, args...)}
+}
+
+// Of makes the evidence one of a queue.
+func (e *Evidence) Of(q *Queue) *Evidence {
+	e.Netns, e.Ifindex, e.Ifname = q.Netns, q.Ifindex, q.Ifname
+	if q.Txq != event.NoQueue {
+		txq := q.Txq
+		e.Txq = &txq
+	}
+	return e
 }
 
 // Record adds a record that shows it.

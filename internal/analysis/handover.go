@@ -34,6 +34,13 @@ func (h *Handover) Nested() bool { return h.Flags&event.FlagNested != 0 }
 // Partial says that the begin was not seen.
 func (h *Handover) Partial() bool { return h.Flags&event.FlagPartial != 0 }
 
+// Cut says that the list was longer than it was walked: Packets, Bytes or Rest
+// are of its first part.
+func (h *Handover) Cut() bool { return h.Flags&event.FlagWalkCut != 0 }
+
+// MoreKnown says whether the kernel's xmit_more could be read.
+func (h *Handover) MoreKnown() bool { return h.More != event.MoreUnknown }
+
 // Completed says that a completion fell into the hand-over, or was under way
 // at one of its ends: adj_limit is stored before num_completed.
 func (h *Handover) Completed() bool {
@@ -46,6 +53,9 @@ func (h *Handover) AvailEnd() int32 { return int32(h.AdjLimitEnd - h.NumQueuedEn
 // DriverBusy says that the driver refused the last frame it was offered
 // (NETDEV_TX_BUSY).
 func (h *Handover) DriverBusy() bool { return h.Busy > 0 }
+
+// BQL says whether the driver ever charged bytes to the queue.
+func (h *Handover) BQL() bool { return h.NumQueuedEnd|h.NumComplEnd|h.AdjLimitEnd != 0 }
 
 // State bits of a queue, as enum netdev_queue_state_t spells them.
 const (

@@ -22,25 +22,25 @@ const maxSettings = 16
 // maxShown is how many pieces of evidence are kept per setting and outcome.
 const maxShown = 3
 
-// maxPending is how many broken instances of a rule may wait for the proof
-// that no record of their time is missing.
-const maxPending = 4096
-
 // Judge collects the instances of one rule in one capture.
 type Judge struct {
 	rule     *Rule
 	gaps     *gaps
+	now      *uint64   // time of the record that is looked at
 	settings []Setting // exactly one, empty, without switches
 	tallies  []tally   // one for each setting
 	latest   int       // the setting of today's variants
 	plain    uint64    // instances broken under every setting
-	pending  []instance
+	reasons  []string  // an instance holds their index
+	wait     pending
+	skips    []Span // times at which runs of the rule's hooks were skipped
 }
 
 // tally counts instances under one setting.
 type tally struct {
 	count   [outcomes]uint64
-	reasons []ReasonCount // of undecided ones
+	reasons []uint64 // of undecided ones, by index into Judge.reasons
+	expects string   // the reason of the first expected one
 	shows   [outcomes][]*Evidence
 	refuted uint64    // broken instances that another setting explains
 	refuter *Evidence // the first of them
@@ -50,23 +50,14 @@ type tally struct {
 // instance is one observation, judged under every setting.
 type instance struct {
 	claim Claim
+	time  uint64
 	out   [maxSettings]Outcome
-	why   [maxSettings]string
-	show  [maxSettings]*Evidence
+	why   [maxSettings]uint8
+	show  *[maxSettings]*Evidence
 }
 
-// Claim is what a broken instance rests on beside its own records. If that
-// turns out not to hold, even later in the capture, it becomes undecided.
-type Claim struct {
-	// Over, unless zero, says that there is no other record of that time on
-	// any CPU: a gap in a sequence there speaks against it.
-	Over Span
-	// Quota, unless zero, says that the quota of a run was known at that time.
-	Quota uint64
-}
-
-func newJudge(r *Rule, g *gaps) *Judge {
-	j := &Judge{rule: r, gaps: g, settings: []Setting{{}}}
+func newJudge(r *Rule, g *gaps, now *uint64) *Judge {
+	j := &Judge{rule: r, gaps: g, now: now, settings: []Setting{{}}, reasons: []string{""}}
 	for i, name := range r.Switches {
 		info, err := model.Lookup(name)
 		if err != nil {
@@ -93,6 +84,18 @@ func newJudge(r *Rule, g *gaps) *Judge {
 	return j
 }
 
+// reason is the index of a reason.
+func (j *Judge) reason(s string) uint8 {
+	if i := slices.Index(j.reasons, s); i >= 0 {
+		return uint8(i)
+	}
+	if len(j.reasons) == 255 {
+		return 0
+	}
+	j.reasons = append(j.reasons, s)
+	return uint8(len(j.reasons) - 1)
+}
+
 // Held counts an instance that holds whatever the variant.
 func (j *Judge) Held() { j.HeldBy(1) }
 
@@ -109,7 +112,7 @@ func (j *Judge) Undecided(reason string) { j.UndecidedBy(1, reason) }
 // UndecidedBy counts n of them.
 func (j *Judge) UndecidedBy(n uint64, reason string) {
 	for i := range j.tallies {
-		j.tallies[i].undecided(n, reason)
+		j.tallies[i].undecided(n, j.reason(reason))
 	}
 }
 
@@ -135,45 +138,68 @@ func (j *Judge) same(c Claim, out Outcome, why string, show func() *Evidence) {
 
 // Weigh judges one instance under every setting of the rule's switches.
 func (j *Judge) Weigh(c Claim, look Look, show func(Setting) *Evidence) {
-	var in instance
-	in.claim = c
+	in := instance{claim: c, time: *j.now}
 	broken := false
 	for i, s := range j.settings {
-		in.out[i], in.why[i] = look(s)
-		broken = broken || in.out[i] == Broken
+		out, why := look(s)
+		in.out[i] = out
+		if why != "" {
+			in.why[i] = j.reason(why)
+		}
+		broken = broken || out == Broken
 	}
-	wait := broken && c != Claim{}
-	if wait && c.Over != (Span{}) && j.gaps.within(c.Over) {
-		in.doubt(Lost)
-		wait = false
-	}
-	if wait && len(j.pending) >= maxPending {
-		in.doubt(Full)
-		wait = false
-	}
-	for i, s := range j.settings {
-		if j.wants(i, in.out[i], wait) {
-			in.show[i] = j.sign(show(s))
+	wait := broken && (c != Claim{} || len(j.rule.Hooks) > 0)
+	if wait {
+		for _, ready := range j.wait.due(in.time) {
+			j.count(&ready)
+		}
+		if reason := j.doubtful(c); reason != "" {
+			in.doubt(j.reason(reason))
+			wait = false
 		}
 	}
+	j.showAll(&in, show, wait)
 	if wait {
-		j.pending = append(j.pending, in)
+		j.wait.add(in)
 		return
 	}
 	j.count(&in)
 }
 
-// wants says whether evidence of one more such outcome would be kept.
-func (j *Judge) wants(setting int, out Outcome, wait bool) bool {
-	switch out {
-	case Broken, Suspect, Expected:
-	default:
-		return false
+// doubtful says what already speaks against a claim.
+func (j *Judge) doubtful(c Claim) string {
+	switch {
+	case c.Over != (Span{}) && j.gaps.within(c.Over):
+		return Lost
+	case j.wait.full():
+		return Full
 	}
-	if wait {
-		return len(j.pending) < maxPending/16 // any of them may be the first to stand
+	for _, s := range j.skips {
+		if s.has(*j.now) {
+			return Skipped
+		}
 	}
-	return len(j.tallies[setting].shows[out]) < maxShown
+	return ""
+}
+
+// showAll gathers the evidence of an instance, where it may be kept.
+func (j *Judge) showAll(in *instance, show func(Setting) *Evidence, wait bool) {
+	for i, s := range j.settings {
+		switch out := in.out[i]; out {
+		case Broken, Suspect, Expected:
+			n := len(j.tallies[i].shows[out])
+			if wait {
+				n = len(j.wait.over)/256 + len(j.wait.brief)/256 // any of these may be the first to stand
+			}
+			if n >= maxShown {
+				continue
+			}
+			if in.show == nil {
+				in.show = new([maxSettings]*Evidence)
+			}
+			in.show[i] = j.sign(show(s))
+		}
+	}
 }
 
 // sign adds what every evidence of the rule says.
@@ -188,12 +214,20 @@ func (j *Judge) sign(e *Evidence) *Evidence {
 }
 
 // doubt turns what is broken into undecided.
-func (in *instance) doubt(reason string) {
+func (in *instance) doubt(reason uint8) {
 	for i, o := range in.out {
 		if o == Broken {
-			in.out[i], in.why[i], in.show[i] = Undecided, reason, nil
+			in.out[i], in.why[i] = Undecided, reason
 		}
 	}
+}
+
+// evidence of an instance under a setting, nil when none was kept.
+func (in *instance) evidence(setting int) *Evidence {
+	if in.show == nil {
+		return nil
+	}
+	return in.show[setting]
 }
 
 // count adds an instance that is final.
@@ -213,13 +247,17 @@ func (j *Judge) count(in *instance) {
 			continue
 		}
 		t.count[out]++
-		if e := in.show[i]; e != nil && len(t.shows[out]) < maxShown {
+		if out == Expected && t.expects == "" {
+			t.expects = j.reasons[in.why[i]]
+		}
+		e := in.evidence(i)
+		if e != nil && len(t.shows[out]) < maxShown {
 			t.shows[out] = append(t.shows[out], e)
 		}
 		if out == Broken && !plain {
 			t.refuted++
 			if t.refuter == nil {
-				t.refuter = in.show[i]
+				t.refuter = e
 			}
 		}
 		if out == Held && in.out[j.latest] == Broken {
@@ -228,45 +266,23 @@ func (j *Judge) count(in *instance) {
 	}
 }
 
-func (t *tally) undecided(n uint64, reason string) {
+func (t *tally) undecided(n uint64, reason uint8) {
 	t.count[Undecided] += n
-	for i := range t.reasons {
-		if t.reasons[i].Reason == reason {
-			t.reasons[i].Count += U64(n)
-			return
+	for int(reason) >= len(t.reasons) {
+		t.reasons = append(t.reasons, 0)
+	}
+	t.reasons[reason] += n
+}
+
+// undecidedBy lists the reasons of undecided instances, the most frequent
+// first.
+func (j *Judge) undecidedBy(t *tally) []ReasonCount {
+	var rs []ReasonCount
+	for i, n := range t.reasons {
+		if n > 0 {
+			rs = append(rs, ReasonCount{j.reasons[i], U64(n)})
 		}
 	}
-	t.reasons = append(t.reasons, ReasonCount{reason, U64(n)})
-}
-
-// lost tells that records of a time turned out to be missing.
-func (j *Judge) lost(s Span) {
-	j.withdraw(Lost, func(c Claim) bool {
-		return c.Over != Span{} && c.Over.From <= s.To && s.From <= c.Over.To
-	})
-}
-
-// changed tells that the quota was another one at some time of s.
-func (j *Judge) changed(s Span) {
-	j.withdraw(Changed, func(c Claim) bool { return c.Quota >= s.From && c.Quota <= s.To })
-}
-
-// withdraw makes pending instances undecided whose claim does not hold.
-func (j *Judge) withdraw(reason string, wrong func(Claim) bool) {
-	j.pending = slices.DeleteFunc(j.pending, func(in instance) bool {
-		if !wrong(in.claim) {
-			return false
-		}
-		in.doubt(reason)
-		j.count(&in)
-		return true
-	})
-}
-
-// end makes all instances final: no more gaps can show up.
-func (j *Judge) end() {
-	for i := range j.pending {
-		j.count(&j.pending[i])
-	}
-	j.pending = nil
+	slices.SortStableFunc(rs, func(a, b ReasonCount) int { return int(int64(b.Count) - int64(a.Count)) })
+	return rs
 }

@@ -10,6 +10,7 @@ type lane struct {
 	before    event.Header
 	has       bool
 	goodSince uint64 // no record of this CPU is missing after this time
+	lost      uint64 // records missing so far
 	wait      []child
 }
 

@@ -18,8 +18,23 @@ type End struct {
 	Stats  capture.ReaderStats
 	LastNS uint64 // time of the last record
 
-	// LostOn counts the records that are missing in each CPU's sequence.
-	LostOn map[uint16]uint64
 	// Queues of every device, in the order they were met.
 	Queues []*Queue
+
+	lostOn map[uint16]uint64 // records missing in each CPU's sequence; CPUs seen only
 }
+
+// Lost counts the records that are missing in the sequence of each CPU that
+// was seen, the recorder's own aside.
+func (e *End) Lost() map[int]uint64 {
+	by := make(map[int]uint64)
+	for cpu, n := range e.lostOn {
+		if cpu != event.UserCPU {
+			by[int(cpu)] = n
+		}
+	}
+	return by
+}
+
+// NoticesLost says that records of the recorder itself are missing.
+func (e *End) NoticesLost() bool { return e.lostOn[event.UserCPU] > 0 }

@@ -28,13 +28,12 @@ type rebuild struct {
 
 	record Record // scratch
 	lastNS uint64
-	lostOn map[uint16]uint64
 }
 
 func newRebuild(h *capture.Header, g *gaps) *rebuild {
 	return &rebuild{
 		header: h, world: newWorld(h), weight: newWeight(h.Settings), gaps: g,
-		lostOn: make(map[uint16]uint64), changed: func(Span) {}, lost: func(Span) {},
+		changed: func(Span) {}, lost: func(Span) {},
 	}
 }
 
@@ -59,7 +58,7 @@ func (r *rebuild) item(it capture.Item) {
 	l := r.lane(h.CPU)
 	r.lastNS = max(r.lastNS, h.Time)
 	if len(r.fan.record) > 0 {
-		r.record = Record{Header: h, Device: r.world.device(h), Before: l.before, HasBefore: l.has}
+		r.record = Record{Header: h, Device: r.world.device(h), Before: l.before, HasBefore: l.has, Armed: r.header.Clock.Monotonic}
 		give(r.fan.record, &r.record)
 	}
 	switch rec := it.Record.(type) {
@@ -87,14 +86,28 @@ func (r *rebuild) item(it capture.Item) {
 	l.before, l.has = *h, true
 }
 
+// lostOn is the number of records missing on each CPU that was met.
+func (r *rebuild) lostOn() map[uint16]uint64 {
+	by := make(map[uint16]uint64)
+	for i, l := range r.lanes {
+		if l != nil {
+			by[uint16(i-1)] = l.lost
+		}
+	}
+	return by
+}
+
 func (r *rebuild) gap(g *capture.Gap) {
-	r.lostOn[g.CPU] += uint64(g.Lost)
 	s := Span{g.FromNS, g.ToNS}
-	if g.CPU != event.UserCPU { // the recorder's own records tell of no queue
+	if g.CPU == event.UserCPU { // the recorder's own records tell of no queue
+		r.changed(Span{s.From - min(s.From, settle), s.To + settle})
+		r.weight.unknown = true
+	} else {
 		r.gaps.add(s)
 		r.lost(s)
 	}
 	l := r.lane(g.CPU)
+	l.lost += uint64(g.Lost)
 	l.goodSince = max(l.goodSince, g.ToNS)
 	give(r.fan.gap, &Gap{g})
 }
@@ -196,7 +209,7 @@ func (r *rebuild) complete(rec *event.Complete) {
 }
 
 func (r *rebuild) notice(rec *event.Notice) {
-	n := Notice{Notice: *rec, Text: event.Text(rec.Name[:])}
+	n := Notice{Notice: *rec, Text: event.Text(rec.Name[:]), header: r.header}
 	r.world.notice(rec, n.Text)
 	n.Device = r.world.device(&rec.Header)
 	if r.weight.notice(rec, n.Text) {

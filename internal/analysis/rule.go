@@ -22,6 +22,7 @@ type Rule struct {
 	Documents  []string       // seeds and kernel commits it follows
 	Kernel     string         // the kernel function that keeps it
 	Needs      []string       // facts; without one of them the rule is not applicable
+	Hooks      []string       // functions and tracepoints of which every call must have been seen
 	Switches   []model.Switch // whose variants it tells apart, at most two
 	Strength   Strength
 	Antecedent string  // what an instance is: what could break the rule

@@ -45,10 +45,9 @@ func (j *Judge) ruling(fs findings, h *capture.Header) RuleVerdict {
 		ID: j.rule.ID, Sentence: j.rule.Sentence, Variant: name,
 		Held: U64(held), Fails: U64(t.count[Broken]), Suspects: U64(t.count[Suspect]),
 		Expected: U64(expected), Inconclusive: U64(t.count[Undecided]),
-		Undecided: slices.Clone(t.reasons),
+		Undecided: j.undecidedBy(t),
 	}
 	r.Exercised = r.Held + r.Fails + r.Suspects + r.Expected + r.Inconclusive
-	slices.SortStableFunc(r.Undecided, func(a, b ReasonCount) int { return int(int64(b.Count) - int64(a.Count)) })
 
 	decided := r.Exercised - r.Inconclusive
 	show := func(es []*Evidence) {
@@ -92,10 +91,10 @@ func (j *Judge) ruling(fs findings, h *capture.Header) RuleVerdict {
 
 // expectation says why what looks wrong is legal.
 func (t *tally) expectation(lacks []string) string {
-	if t.lacks > 0 {
+	if t.lacks > 0 && len(lacks) > 0 {
 		return "the kernel lacks " + strings.Join(lacks, " and ")
 	}
-	return ""
+	return t.expects
 }
 
 // missing says which fact the rule needs and the capture lacks, or nothing.

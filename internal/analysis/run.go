@@ -32,6 +32,15 @@ type Restart struct {
 // OneTxQueue says whether the qdisc serves exactly one queue (TCQ_F_ONETXQUEUE).
 func (r *Run) OneTxQueue() bool { return r.QdiscFlags&event.QdiscOneTxQueue != 0 }
 
+// Partial says that the begin was not seen: then only the end's fields hold.
+func (r *Run) Partial() bool { return r.Flags&event.FlagPartial != 0 }
+
+// Scheduled says that the qdisc will run again: the run scheduled it, or its
+// state at the end says so (SCHED, or MISSED of a lockless qdisc).
+func (r *Run) Scheduled() bool {
+	return r.Rescheduled != 0 || r.QdiscStateEnd&(event.QdiscStateSched|event.QdiscStateMissed) != 0
+}
+
 // NoLock says whether the qdisc is lockless (TCQ_F_NOLOCK).
 func (r *Run) NoLock() bool { return r.QdiscFlags&event.QdiscNoLock != 0 }
 

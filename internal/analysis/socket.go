@@ -4,15 +4,40 @@ package analysis
 
 import (
 	"github.com/txtrace/txtrace/internal/event"
+	"github.com/txtrace/txtrace/internal/model"
 )
 
 // Throttle is a tcp_write_xmit in which TSQ_THROTTLED was newly set.
 type Throttle struct{ event.Throttle }
 
+// First says that it is the first call that was seen of the socket: fq may
+// have set its pacing status in the middle of it.
+func (t *Throttle) First() bool { return t.Birth == t.Begin() }
+
+// PacedByFq is SK_PACING_FQ.
+func (t *Throttle) PacedByFq() bool { return t.PacingStatus == 2 }
+
+// AsModel is what tcp_small_queue_check looked at, with wmem bytes below TCP.
+func (t *Throttle) AsModel(wmem uint32) model.Socket {
+	return model.Socket{
+		Wmem: wmem, Truesize: t.Truesize, PacingRate: t.PacingRate, PacingShift: t.PacingShift,
+		Paced: t.PacingStatus != 0, LimitOutput: int32(t.LimitSysctl), Factor: t.Factor, TxDelay: t.TxDelay,
+		Unacked: int(t.Rtx), // RtxEmpty, RtxOne, RtxMore
+	}
+}
+
 // Wfree is a tcp_wfree that met TSQ_THROTTLED without TSQ_QUEUED.
 type Wfree struct {
 	event.Wfree
 	SkbTruesize uint32 // SKB_TRUESIZE(1) of this kernel, 0 when not known
+}
+
+// Moved says that another CPU changed sk_wmem_alloc meanwhile. The end may not
+// be read when the last byte is gone, and the kernel keeps one byte back until
+// the socket was handled.
+func (w *Wfree) Moved() bool {
+	left := w.WmemBegin - w.Truesize
+	return w.WmemEnd != 0 && w.WmemEnd != left && w.WmemEnd != left+1
 }
 
 // Resume is a throttled socket that sends again.

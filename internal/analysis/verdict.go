@@ -39,6 +39,7 @@ const (
 	Cut     = "list cut"         // the list was longer than it was walked
 	Reset   = "reset"            // dql_reset or a reset of the qdisc ran
 	Changed = "setting changed"  // a sysctl or limit changed about that time
+	Skipped = "program skipped"  // the kernel skipped runs of a program about that time
 	Full    = "too many to hold" // it waits for a proof that no record is missing
 )
 

@@ -7,18 +7,21 @@ import (
 	"github.com/txtrace/txtrace/internal/event"
 )
 
-// settle is how long after a sysctl was written its notice may come, in ns:
-// the recorder looks once a second.
-const settle = 3_000_000_000
-
 // weight follows dev_tx_weight, the quota of a run.
 type weight struct {
 	dev, bias uint32
+	unknown   bool // a notice may be missing
 }
 
-func newWeight(s capture.Settings) weight { return weight{s.DevWeight, s.DevWeightTxBias} }
+func newWeight(s capture.Settings) weight { return weight{dev: s.DevWeight, bias: s.DevWeightTxBias} }
 
-func (w weight) quota() uint32 { return w.dev * w.bias }
+// quota is the weight, 0 when it is not known.
+func (w weight) quota() uint32 {
+	if w.unknown {
+		return 0
+	}
+	return w.dev * w.bias
+}
 
 // notice follows a change. It says whether the quota changed: then what was
 // judged by the old one within the time that a look takes is in doubt.

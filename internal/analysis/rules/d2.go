@@ -41,7 +41,7 @@ func judgeD2(j *analysis.Judge, b *analysis.Batch) {
 	}
 	above, _ := dequeueD2(b, model.BulkBudget).Legal(b.Sum(), noBytes)
 	left := bytesAndPacketsLeft(b) && someBoundEnded(b)
-	j.Weigh(analysis.Claim{Quota: b.Time}, func(s analysis.Setting) (analysis.Outcome, string) {
+	j.Weigh(analysis.Claim{Quota: true}, func(s analysis.Setting) (analysis.Outcome, string) {
 		d := dequeueD2(b, s.First)
 		if a, _ := d.Legal(b.Sum(), noBytes); a == model.No {
 			return analysis.Broken, ""

@@ -17,6 +17,7 @@ import (
 type trace struct {
 	header capture.Header
 	footer *capture.Footer
+	cut    bool
 	recs   []event.Any
 	seq    map[uint16]uint32
 	now    uint64
@@ -28,11 +29,12 @@ type trace struct {
 	qflags  uint32
 	dql     model.DQL
 	state   uint8
-	qlen    uint32 // left in the qdisc, parked ones included
-	gso     uint32 // of them in gso_skb
-	bad     uint32 // of them in skb_bad_txq
-	skb     uint64 // last address given
-	requeue uint32 // qstats.requeues
+	qlen    uint32   // left in the qdisc, parked ones included
+	parked  []uint64 // gso_skb, by address
+	head    bool     // requeue at its head
+	bad     uint32   // of them in skb_bad_txq
+	skb     uint64   // last address given
+	requeue uint32   // qstats.requeues
 	jiffies uint64
 }
 
@@ -42,9 +44,16 @@ const nsPerJiffy = 4_000_000
 func newTrace() *trace {
 	t := &trace{
 		header: capture.Header{
-			Tool:     "test",
-			Kernel:   capture.Kernel{Release: "6.1.0-test", CPUs: 2, HZ: 250, SkbTruesize: 577},
-			Clock:    capture.Clock{Monotonic: 1_000_000_000},
+			Tool:   "test",
+			Kernel: capture.Kernel{Release: "6.1.0-test", CPUs: 2, HZ: 250, SkbTruesize: 577},
+			Clock:  capture.Clock{Monotonic: 1_000_000_000},
+			Programs: []capture.Program{
+				{Name: "run_begin", Hook: "fentry:__qdisc_run", Pair: "run_end"}, {Name: "run_end", Hook: "fexit:__qdisc_run"},
+				{Name: "direct_begin", Hook: "fentry:sch_direct_xmit", Pair: "direct_end"}, {Name: "direct_end", Hook: "fexit:sch_direct_xmit"},
+				{Name: "handover_begin", Hook: "fentry:dev_hard_start_xmit", Pair: "handover_end"}, {Name: "handover_end", Hook: "fexit:dev_hard_start_xmit"},
+				{Name: "other", Hook: "tp_btf:qdisc_dequeue"}, {Name: "attempt", Hook: "tp_btf:net_dev_xmit"},
+				{Name: "wfree_end", Hook: "fexit:tcp_wfree"},
+			},
 			Settings: capture.Settings{DevWeight: 64, DevWeightTxBias: 1},
 			Devices:  []capture.Device{{Netns: 7, Ifindex: 2, Ifname: "eth0", Driver: "e1000e", TxQueues: 1, Offloads: map[string]bool{"tso": false}}},
 		},
@@ -134,6 +143,7 @@ type runB struct {
 	rec   event.Run
 	begin uint64
 	last  *event.Dequeue
+	again bool // it came from gso_skb
 	sent  bool // the last restart said go on
 }
 
@@ -149,17 +159,35 @@ func (t *trace) run() *runB {
 
 func (r *runB) parent() uint32 { return uint32(r.begin) }
 
-// dequeue adds a batch of n packets of len bytes each; left stays in the qdisc.
+// dequeue adds a batch of n packets of length bytes each; left stay in the
+// qdisc beside what is parked.
 func (r *runB) dequeue(n, length, left uint32) *event.Dequeue {
+	r.t.skb += 0x1000
+	return r.take(r.t.skb, n, length, left)
+}
+
+// fromGSO adds a batch of one packet from gso_skb.
+func (r *runB) fromGSO(length uint32) *event.Dequeue {
+	first := r.t.parked[0]
+	r.t.parked = r.t.parked[1:]
+	left := r.t.qlen - 1 - r.t.gso() - r.t.bad
+	r.again = true
+	return r.take(first, 1, length, left)
+}
+
+func (r *runB) take(first uint64, n, length, left uint32) *event.Dequeue {
 	t := r.t
 	t.tick(500)
-	t.qlen = left + t.gso + t.bad
-	t.skb += 0x100
+	t.qlen = left + t.gso() + t.bad
 	d := &event.Dequeue{
-		Qdisc: r.rec.Qdisc, First: t.skb, Last: t.skb + uint64(n),
+		Qdisc: r.rec.Qdisc, First: first, Last: first + uint64(n-1)*2,
 		Packets: n, Walked: n, Bytes: n * length, FirstLen: length, LastLen: length, GsoSegs: n, PktLen: n * length,
-		Qlen: t.qlen, GsoQlen: t.gso, BadQlen: t.bad, QdiscFlags: t.qflags,
+		Qlen: t.qlen, GsoQlen: t.gso(), BadQlen: t.bad, QdiscFlags: t.qflags,
 		Before: r.rec.Packets, Order: r.rec.Dequeues, TxqState: t.state,
+	}
+	if t.qflags&event.QdiscNoLock != 0 {
+		d.Flags |= event.FlagPerCPU
+		d.Qlen = 0
 	}
 	if t.qflags&event.QdiscOneTxQueue != 0 {
 		d.NumQueued, d.NumCompl, d.AdjLimit = t.dql.NumQueued, t.dql.NumCompleted, t.dql.AdjLimit
@@ -173,12 +201,8 @@ func (r *runB) dequeue(n, length, left uint32) *event.Dequeue {
 	return d
 }
 
-// fromGSO adds a batch of one packet from gso_skb.
-func (r *runB) fromGSO(length uint32) *event.Dequeue {
-	r.t.gso--
-	left := r.t.qlen - r.t.gso - r.t.bad - 1
-	return r.dequeue(1, length, left)
-}
+// gso is the length of gso_skb.
+func (t *trace) gso() uint32 { return uint32(len(t.parked)) }
 
 // sent is what a hand-over is to do.
 type sent struct {
@@ -195,8 +219,8 @@ func (r *runB) send(s sent) (*event.Direct, *event.Handover) {
 	d := &event.Direct{Qdisc: r.rec.Qdisc, First: r.last.First, Packets: r.last.Packets, Bytes: r.last.Bytes,
 		GsoSegs: r.last.GsoSegs, PktLen: r.last.PktLen, Validate: 1, From: event.FromDequeue}
 	d.Parent = r.parent()
-	if r.last.GsoQlen > 0 || r.t.wasGSO(r.last) {
-		d.Validate = 0
+	if r.again {
+		d.Validate, r.again = 0, false
 	}
 	r.rec.Directs++
 	d, h := r.t.direct(d, s)
@@ -204,15 +228,9 @@ func (r *runB) send(s sent) (*event.Direct, *event.Handover) {
 	return d, h
 }
 
-// wasGSO says whether the builder took the batch from gso_skb.
-func (t *trace) wasGSO(d *event.Dequeue) bool { return d.Packets == 1 && d.QdiscState == gsoMark }
-
-// gsoMark marks such batches in a byte that no rule reads.
-const gsoMark = 0x80
-
-// bypass sends n packets of length bytes that never sat in the qdisc.
+// bypass sends a packet of length bytes that never sat in the qdisc.
 func (t *trace) bypass(length uint32, s sent) (*event.Direct, *event.Handover) {
-	t.skb += 0x100
+	t.skb += 0x1000
 	return t.direct(&event.Direct{Qdisc: 0xabc0, First: t.skb, Packets: 1, Bytes: length, GsoSegs: 1, PktLen: length,
 		Validate: 1, From: event.FromBypass}, s)
 }
@@ -221,7 +239,7 @@ func (t *trace) direct(d *event.Direct, s sent) (*event.Direct, *event.Handover)
 	t.tick(200)
 	begin := t.now
 	d.QdiscFlags, d.Handle = t.qflags, 0x80010000
-	d.RequeuesBegin, d.GsoQlenBegin, d.TxqStateBegin = t.requeue, t.gso, t.state
+	d.RequeuesBegin, d.GsoQlenBegin, d.TxqStateBegin = t.requeue, t.gso(), t.state
 	if s.n == 0 {
 		s.n = d.Packets
 	}
@@ -235,11 +253,19 @@ func (t *trace) direct(d *event.Direct, s sent) (*event.Direct, *event.Handover)
 	d.Result = 1
 	if s.rest > 0 {
 		d.Result = 0
-		t.gso += s.rest
+		var rest []uint64
+		for i := range s.rest {
+			rest = append(rest, d.First+uint64(s.n-s.rest+i)*2)
+		}
+		if t.head {
+			t.parked = append(rest, t.parked...)
+		} else {
+			t.parked = append(t.parked, rest...)
+		}
 		t.qlen += s.rest
 		t.requeue += s.rest
 	}
-	d.RequeuesEnd, d.GsoQlenEnd, d.BadQlenEnd, d.TxqStateEnd = t.requeue, t.gso, t.bad, t.state
+	d.RequeuesEnd, d.GsoQlenEnd, d.BadQlenEnd, d.TxqStateEnd = t.requeue, t.gso(), t.bad, t.state
 	t.put(d, begin)
 	return d, h
 }
@@ -294,7 +320,7 @@ func (r *runB) end() *event.Run {
 		r.rec.Rescheduled = 1
 		r.rec.QdiscStateEnd = event.QdiscStateSched
 	}
-	r.rec.QlenEnd, r.rec.GsoQlenEnd, r.rec.TxqStateEnd = t.qlen, t.gso, t.state
+	r.rec.QlenEnd, r.rec.GsoQlenEnd, r.rec.TxqStateEnd = t.qlen, t.gso(), t.state
 	r.rec.NumQueuedEnd, r.rec.NumComplEnd, r.rec.AdjLimitEnd = t.dql.NumQueued, t.dql.NumCompleted, t.dql.AdjLimit
 	rec := r.rec
 	t.put(&rec, r.begin)
@@ -334,6 +360,7 @@ func (t *trace) snapshot() *event.Complete {
 type source struct {
 	t       *trace
 	drop    func(i int) bool
+	dropped map[uint16]uint64
 	i       int
 	next    map[uint16]uint32
 	lastNS  map[uint16]uint64
@@ -343,11 +370,11 @@ type source struct {
 }
 
 func (t *trace) source(drop func(int) bool) *source {
-	return &source{t: t, drop: drop, next: map[uint16]uint32{}, lastNS: map[uint16]uint64{}}
+	return &source{t: t, drop: drop, dropped: map[uint16]uint64{}, next: map[uint16]uint32{}, lastNS: map[uint16]uint64{}}
 }
 
 func (s *source) Header() *capture.Header    { return &s.t.header }
-func (s *source) Footer() *capture.Footer    { return s.t.footer }
+func (s *source) Footer() *capture.Footer    { return s.t.foot(s.dropped) }
 func (s *source) Cut() *capture.CutInfo      { return nil }
 func (s *source) Stats() capture.ReaderStats { return s.stats }
 
@@ -359,10 +386,11 @@ func (s *source) Next() (capture.Item, error) {
 	for s.i < len(s.t.recs) {
 		r := s.t.recs[s.i]
 		s.i++
+		h := r.Head()
 		if s.drop != nil && s.drop(s.i-1) {
+			s.dropped[h.CPU]++
 			continue
 		}
-		h := r.Head()
 		if want := s.next[h.CPU]; h.Seq != want {
 			from, seen := s.lastNS[h.CPU]
 			if !seen {
@@ -401,6 +429,39 @@ func (s *source) tail() (capture.Item, error) {
 		}
 	}
 	return capture.Item{}, io.EOF
+}
+
+// foot is the footer: the test's, or one whose ledger fits the records.
+func (t *trace) foot(dropped map[uint16]uint64) *capture.Footer {
+	if t.footer != nil || t.cut {
+		return t.footer
+	}
+	f := &capture.Footer{Clock: capture.Clock{Monotonic: t.now + 1}, Ended: "child"}
+	calls := make(map[[2]int]uint64)
+	for _, r := range t.recs {
+		h := r.Head()
+		if h.CPU == event.UserCPU {
+			continue
+		}
+		end := map[event.Kind]int{event.KindRun: 1, event.KindDirect: 3, event.KindHandover: 5}[h.Kind]
+		if end == 0 {
+			end = 6
+		} else {
+			calls[[2]int{end - 1, int(h.CPU)}]++
+		}
+		calls[[2]int{end, int(h.CPU)}]++
+	}
+	for cpu := range 2 {
+		for program := range t.header.Programs {
+			n := calls[[2]int{program, cpu}]
+			f.Ledger = append(f.Ledger, capture.LedgerRow{Program: program, CPU: cpu, Seen: n, Submitted: n})
+		}
+		// All that is missing is booked on one program.
+		row := &f.Ledger[len(f.Ledger)-1]
+		row.Lost = dropped[uint16(cpu)]
+		row.Seen += row.Lost
+	}
+	return f
 }
 
 // analyze checks the trace by all rules.

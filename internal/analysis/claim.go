@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis
+
+import "slices"
+
+// Claim is what a broken instance rests on beside its own records. If that
+// turns out not to hold, even later in the capture, it becomes undecided.
+type Claim struct {
+	// Over, unless zero, says that there is no other record of that time on
+	// any CPU: a gap in a sequence there speaks against it.
+	Over Span
+	// Quota says that the quota of a run was what the capture says it was. The
+	// recorder notices a change of it some time later.
+	Quota bool
+}
+
+// settle is how long after something happened the recorder may tell of it, in
+// ns: it looks at sysctls and at its own ledger once a second.
+const settle = 3_000_000_000
+
+// maxPending is how many broken instances of a rule may wait for the proof
+// that nothing speaks against them.
+const maxPending = 1 << 16
+
+// pending are broken instances that wait.
+type pending struct {
+	over  []instance // for gaps, to the end of the capture: a CPU may be silent long
+	brief []instance // for notices and ledger rows, as long as they may take; by time
+}
+
+func (p *pending) full() bool { return len(p.over)+len(p.brief) >= maxPending }
+
+func (p *pending) add(in instance) {
+	if in.claim.Over != (Span{}) {
+		p.over = append(p.over, in)
+	} else {
+		p.brief = append(p.brief, in)
+	}
+}
+
+// due takes what has waited long enough for notices.
+func (p *pending) due(now uint64) (ready []instance) {
+	n := 0
+	for n < len(p.brief) && now > p.brief[n].time+settle {
+		n++
+	}
+	ready, p.brief = p.brief[:n], p.brief[n:]
+	return ready
+}
+
+// take takes the instances that wrong says do not stand.
+func (p *pending) take(wrong func(*instance) bool) (taken []instance) {
+	pick := func(in instance) bool {
+		bad := wrong(&in)
+		if bad {
+			taken = append(taken, in)
+		}
+		return bad
+	}
+	p.over = slices.DeleteFunc(p.over, pick)
+	p.brief = slices.DeleteFunc(p.brief, pick)
+	return taken
+}
+
+// lost tells that records of a time turned out to be missing.
+func (j *Judge) lost(s Span) {
+	if len(j.wait.over) > 0 {
+		j.withdraw(Lost, func(in *instance) bool { return in.claim.Over != (Span{}) && in.claim.Over.meets(s) })
+	}
+}
+
+// changed tells that the quota was another one at some time of s.
+func (j *Judge) changed(s Span) {
+	j.withdraw(Changed, func(in *instance) bool { return in.claim.Quota && s.has(in.time) })
+}
+
+// skipped tells that the kernel skipped runs of a hook's program in s.
+func (j *Judge) skipped(hook string, s Span) {
+	if slices.Contains(j.rule.Hooks, hook) {
+		j.withdraw(Skipped, func(in *instance) bool { return s.has(in.time) })
+		j.skips = append(j.skips, s)
+	}
+}
+
+// withdraw makes waiting instances undecided whose claim does not hold.
+func (j *Judge) withdraw(reason string, wrong func(*instance) bool) {
+	for _, in := range j.wait.take(wrong) {
+		in.doubt(j.reason(reason))
+		j.count(&in)
+	}
+}
+
+// end makes all instances final: nothing more can speak against them.
+func (j *Judge) end() {
+	for _, list := range [][]instance{j.wait.over, j.wait.brief} {
+		for i := range list {
+			j.count(&list[i])
+		}
+	}
+	j.wait = pending{}
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rules
+
+import (
+	"github.com/txtrace/txtrace/internal/analysis"
+)
+
+var b8 = analysis.Rule{
+	ID:         "B8",
+	Sentence:   "A driver charges the bytes of a hand-over to the queue that it was handed over to.",
+	Documents:  []string{"2d9f5a118205", "lib/dynamic_queue_limits.c"},
+	Kernel:     "netdev_tx_sent_queue",
+	Needs:      []string{"handover", "handover.attempts", "bql"},
+	Hooks:      attemptHooks,
+	Strength:   analysis.Heuristic,
+	Antecedent: "a hand-over that was charged, or whose bytes appeared on another queue of the device",
+	New: func(j *analysis.Judge) analysis.Checks {
+		c := &checkB8{j: j, devices: make(map[*analysis.Device]*chargesB8)}
+		return analysis.Checks{Handover: c.handover, Completion: c.completion, End: c.end}
+	},
+}
+
+// uncharged is a hand-over of which the driver took frames without charging
+// its queue: dropped, or charged elsewhere.
+type uncharged struct {
+	queue *analysis.Queue
+	end   uint64
+	bytes uint32
+}
+
+// chargesB8 are the last such hand-overs of one device.
+type chargesB8 struct {
+	charges bool // some queue of it was charged
+	last    [32]uncharged
+	n       int
+}
+
+// queueB8 is what is known of one queue.
+type queueB8 struct {
+	handovers uint64
+	numQueued uint32
+	time      uint64
+	known     bool
+}
+
+// strangeB8 is a charge without a hand-over, on a queue that had none so far.
+type strangeB8 struct {
+	queue *analysis.Queue
+	show  *analysis.Evidence
+	over  analysis.Span
+}
+
+// maxStrange bounds what waits for the end of the capture.
+const maxStrange = 1 << 10
+
+type checkB8 struct {
+	j       *analysis.Judge
+	queues  analysis.PerQueue[queueB8]
+	devices map[*analysis.Device]*chargesB8
+	strange []strangeB8
+}
+
+func (c *checkB8) device(d *analysis.Device) *chargesB8 {
+	if c.devices[d] == nil {
+		c.devices[d] = &chargesB8{}
+	}
+	return c.devices[d]
+}
+
+func (c *checkB8) handover(h *analysis.Handover) {
+	if h.Queue == nil || h.Partial() || h.Reset() || h.Nested() {
+		return
+	}
+	dev, q := c.device(h.Queue.Device), c.queues.At(h.Queue)
+	if h.ForeignKnown && h.Foreign > 0 {
+		if u := dev.find(h.Queue, q.time, h.Begin(), h.Foreign); u != nil {
+			c.j.Suspect(func() *analysis.Evidence { return showB8(h.Queue, u, h.Foreign, h) })
+		}
+	}
+	q.handovers++
+	q.numQueued, q.time, q.known = h.NumQueuedEnd, h.Time, true
+	switch {
+	case h.Taken() == 0:
+	case h.Charged() > 0:
+		dev.charges = true
+		c.j.Held()
+	case dev.charges:
+		dev.last[dev.n%len(dev.last)] = uncharged{h.Queue, h.Time, h.Bytes}
+		dev.n++
+	}
+}
+
+// completion looks at a queue that never saw a hand-over and yet was charged.
+// Whether it really never saw one is known at the end.
+func (c *checkB8) completion(s *analysis.Completion) {
+	if s.Torn() {
+		return
+	}
+	q := c.queues.At(s.Queue)
+	moved := s.NumQueued - q.numQueued
+	if q.handovers == 0 && q.known && int32(moved) > 0 && len(c.strange) < maxStrange {
+		if u := c.device(s.Queue.Device).find(s.Queue, q.time, s.Time, moved); u != nil {
+			e := showB8(s.Queue, u, moved, nil).Record(&s.Header)
+			c.strange = append(c.strange, strangeB8{s.Queue, e, analysis.Span{From: 1, To: s.Time}})
+		}
+	}
+	q.numQueued, q.time, q.known = s.NumQueued, s.Time, true
+}
+
+// find looks for an uncharged hand-over of another queue with that many bytes.
+func (d *chargesB8) find(not *analysis.Queue, from, to uint64, bytes uint32) *uncharged {
+	for i := range d.last {
+		u := &d.last[i]
+		if u.queue != nil && u.queue != not && u.end >= from && u.end <= to && u.bytes == bytes {
+			return u
+		}
+	}
+	return nil
+}
+
+func (c *checkB8) end(*analysis.End) {
+	for _, s := range c.strange {
+		if c.queues.At(s.queue).handovers > 0 {
+			c.j.Suspect(func() *analysis.Evidence { return s.show })
+			continue
+		}
+		c.j.BrokenIf(analysis.Claim{Over: s.over}, func() *analysis.Evidence { return s.show })
+	}
+}
+
+func showB8(q *analysis.Queue, u *uncharged, bytes uint32, h *analysis.Handover) *analysis.Evidence {
+	e := analysis.ShowAt(u.end, "queue %d was charged %d bytes that were handed over to queue %d", q.Txq, bytes, u.queue.Txq).Of(q)
+	if h != nil {
+		e.Record(&h.Header)
+	}
+	return e.With("bytes", "bytes", int64(bytes)).With("handed_to_txq", "", int64(u.queue.Txq)).With("charged_txq", "", int64(q.Txq))
+}

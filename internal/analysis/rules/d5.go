@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rules
+
+import (
+	"github.com/txtrace/txtrace/internal/analysis"
+	"github.com/txtrace/txtrace/internal/model"
+)
+
+var d5 = analysis.Rule{
+	ID:         "D5",
+	Sentence:   "A batch from gso_skb is one packet, or one list on kernels that requeue lists, and is not validated again.",
+	Documents:  []string{"000_dfeb1c712f3ce5c5", "0345552a653c"},
+	Kernel:     "dequeue_skb",
+	Needs:      []string{"dequeue", "direct"},
+	Switches:   []model.Switch{model.SwitchRequeue},
+	Strength:   analysis.Exact,
+	Antecedent: "a batch from gso_skb",
+	New: func(j *analysis.Judge) analysis.Checks {
+		return analysis.Checks{Batch: func(b *analysis.Batch) { judgeD5(j, b) }}
+	},
+}
+
+// judgeD5 also tells the variants apart: a kernel that requeues lists keeps one
+// at most, so nothing is left in gso_skb when it was taken.
+func judgeD5(j *analysis.Judge, b *analysis.Batch) {
+	if b.Origin != analysis.OriginGSOSkb {
+		return
+	}
+	again := b.Sure && b.Direct != nil && b.Direct.Validate != 0
+	if again && !b.Queue.NoESPOffload() {
+		j.Undecided("xfrm offload may ask for it")
+		return
+	}
+	j.Weigh(analysis.Claim{}, func(s analysis.Setting) (analysis.Outcome, string) {
+		switch {
+		case again,
+			!model.LegalFromGSOSkb(s.First, int(b.Listed())),
+			s.First == model.RequeueWhole && b.GsoQlen > 0:
+			return analysis.Broken, ""
+		}
+		return analysis.Held, ""
+	}, func(s analysis.Setting) *analysis.Evidence {
+		says := "a batch of %d packets from gso_skb, which holds %d more: impossible under requeue=%s"
+		if again {
+			says = "a batch of %d packets from gso_skb, which holds %d more, was validated again (requeue=%s)"
+		}
+		e := analysis.Show(b.Queue, &b.Header, says, b.Listed(), b.GsoQlen, s.First)
+		if b.Direct != nil {
+			e.Record(&b.Direct.Header).With("validate", "", int64(b.Direct.Validate))
+		}
+		return e.With("packets", "packets", int64(b.Listed())).With("gso_qlen", "packets", int64(b.GsoQlen))
+	})
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rules
+
+import (
+	"strings"
+
+	"github.com/txtrace/txtrace/internal/analysis"
+)
+
+var m3 = analysis.Rule{
+	ID:         "M3",
+	Sentence:   "A function that is hooked at both ends is left as often as it is entered, but for calls under way at either end of recording.",
+	Documents:  []string{"internal/probes"},
+	Kernel:     "fentry, fexit",
+	Strength:   analysis.Interval,
+	Antecedent: "a pair of programs",
+	Gate:       true,
+	New: func(j *analysis.Judge) analysis.Checks {
+		c := checkM3{j: j}
+		return analysis.Checks{Completion: c.completion, End: c.end}
+	},
+}
+
+// spans are the functions whose ends without a begin are counted as orphans.
+var spans = map[string]bool{"__qdisc_run": true, "sch_direct_xmit": true, "dev_hard_start_xmit": true}
+
+type checkM3 struct {
+	j         *analysis.Judge
+	snapshots uint64
+}
+
+// completion counts the snapshots that the begin of a hand-over wrote: each is
+// counted as one more call of that program.
+func (c *checkM3) completion(s *analysis.Completion) {
+	if !s.Own() {
+		c.snapshots++
+	}
+}
+
+func (c *checkM3) end(e *analysis.End) {
+	if e.Footer == nil {
+		c.j.Undecided("no ledger, the file is cut")
+		return
+	}
+	seen, missed, lost := make(map[string]int64), make(map[string]int64), make(map[string]int64)
+	for _, row := range e.Footer.Ledger {
+		if row.Program < 0 || row.Program >= len(e.Header.Programs) {
+			continue
+		}
+		name := e.Header.Programs[row.Program].Name
+		seen[name] += int64(row.Seen)
+		missed[name] += int64(row.Missed)
+		lost[name] += int64(row.Lost)
+	}
+	for _, p := range e.Header.Programs {
+		if p.Pair == "" {
+			continue
+		}
+		_, function, _ := strings.Cut(p.Hook, ":")
+		more := seen[p.Name] - seen[p.Pair]
+		under, over := int64(e.Footer.Orphans)+missed[p.Name], int64(e.Footer.Open)+missed[p.Pair]
+		if function == "dev_hard_start_xmit" {
+			over += int64(c.snapshots) + lost[p.Name]
+		}
+		switch {
+		case more >= -under && more <= over:
+			c.j.Held()
+		case !spans[function] || e.Stats.Corrupt > 0:
+			c.j.Undecided("calls under way")
+		default:
+			c.j.Broken(func() *analysis.Evidence {
+				return analysis.ShowAt(e.LastNS, "%s was entered %d times more than it was left; %d calls were open, %d ends had no begin",
+					function, more, e.Footer.Open, e.Footer.Orphans).
+					With("entered", "", seen[p.Name]).With("left", "", seen[p.Pair]).
+					With("open", "", int64(e.Footer.Open)).With("orphans", "", int64(e.Footer.Orphans))
+			})
+		}
+	}
+}

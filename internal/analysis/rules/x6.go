@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rules
+
+import (
+	"github.com/txtrace/txtrace/internal/analysis"
+	"github.com/txtrace/txtrace/internal/model"
+)
+
+var x6 = analysis.Rule{
+	ID:         "X6",
+	Sentence:   "What a hand-over left is the unsent end of its list, goes to gso_skb once, and comes out of it in the order of the variant.",
+	Documents:  []string{"000_dfeb1c712f3ce5c5", "net/sched: fix packet reordering on requeue"},
+	Kernel:     "dev_requeue_skb",
+	Needs:      []string{"direct", "handover", "handover.attempts", "dequeue"},
+	Hooks:      attemptHooks,
+	Switches:   []model.Switch{model.SwitchRequeue},
+	Strength:   analysis.Exact,
+	Antecedent: "a hand-over from a qdisc that left packets, or the next batch after it",
+	New: func(j *analysis.Judge) analysis.Checks {
+		c := checkX6{j: j, waits: make(map[uint64]remainder)}
+		return analysis.Checks{Direct: c.direct, Batch: c.batch}
+	},
+}
+
+// remainder is what a qdisc was handed back last.
+type remainder struct {
+	first  uint64 // head of the remainder
+	parked uint32 // entries of gso_skb before it came
+	time   uint64
+}
+
+// maxQdiscs bounds the qdiscs that are followed at a time.
+const maxQdiscs = 1 << 12
+
+type checkX6 struct {
+	j     *analysis.Judge
+	waits map[uint64]remainder // by qdisc
+}
+
+func (c *checkX6) direct(d *analysis.Direct) {
+	delete(c.waits, d.Qdisc)
+	h := d.Handover
+	if h == nil || h.Rest == 0 || h.Partial() {
+		return
+	}
+	switch {
+	case !d.Whole:
+		c.j.Undecided(d.Doubt())
+		return
+	case h.Cut():
+		c.j.Undecided(analysis.Cut)
+		return
+	case d.Put() < 0:
+		c.j.Undecided(analysis.Reset)
+		return
+	}
+	c.counts(d, h)
+	if len(c.waits) < maxQdiscs {
+		c.waits[d.Qdisc] = remainder{h.RestFirst, d.GsoQlenBegin, d.Time}
+	}
+}
+
+// counts compares the lengths: of the list, of what the driver took, of what
+// was left, and of what gso_skb grew by.
+func (c *checkX6) counts(d *analysis.Direct, h *analysis.Handover) {
+	suffix := h.Taken()+h.Rest == h.Packets
+	c.j.Weigh(analysis.Claim{}, func(s analysis.Setting) (analysis.Outcome, string) {
+		if suffix && int(d.Put()) == model.Requeues(s.First, int(h.Rest)) {
+			return analysis.Held, ""
+		}
+		return analysis.Broken, ""
+	}, func(s analysis.Setting) *analysis.Evidence {
+		return analysis.Show(d.Queue, &d.Header, "of %d packets the driver took %d and %d were left; gso_skb grew by %d (requeue=%s)",
+			h.Packets, h.Taken(), h.Rest, d.Put(), s.First).Record(&h.Header).
+			With("packets", "packets", int64(h.Packets)).With("taken", "packets", int64(h.Taken())).
+			With("rest", "packets", int64(h.Rest)).With("gso_skb", "packets", int64(d.Put()))
+	})
+}
+
+// batch is the next one of the qdisc: its head tells where the remainder went.
+func (c *checkX6) batch(b *analysis.Batch) {
+	rest, ok := c.waits[b.Qdisc]
+	if !ok {
+		return
+	}
+	delete(c.waits, b.Qdisc)
+	switch {
+	case b.Origin != analysis.OriginGSOSkb:
+		c.j.Undecided(analysis.Reset) // gso_skb was emptied meanwhile
+		return
+	case b.Time < rest.time:
+		c.j.Undecided(analysis.Race)
+		return
+	}
+	same := b.First == rest.first
+	over := analysis.Span{From: rest.time, To: b.Time}
+	c.j.Weigh(analysis.Claim{Over: over}, func(s analysis.Setting) (analysis.Outcome, string) {
+		if (nextFromGSOSkb(s.First, rest) == rest.first) == same {
+			return analysis.Held, ""
+		}
+		return analysis.Broken, ""
+	}, func(s analysis.Setting) *analysis.Evidence {
+		says := "the batch after a requeue does not begin with what was left, with %d packets parked before (requeue=%s)"
+		if same {
+			says = "the batch after a requeue begins with what was left, with %d packets parked before (requeue=%s)"
+		}
+		return analysis.Show(b.Queue, &b.Header, says, rest.parked, s.First).With("parked", "packets", int64(rest.parked))
+	})
+}
+
+// nextFromGSOSkb is the head that comes out next: the remainder's, or that of
+// what was parked before, written as 0.
+func nextFromGSOSkb(requeue model.Variant, rest remainder) uint64 {
+	parked := make([][]uint64, min(rest.parked, 1))
+	for i := range parked {
+		parked[i] = []uint64{0}
+	}
+	return model.Requeue(requeue, parked, []uint64{rest.first})[0][0]
+}
