@@ -46,8 +46,8 @@ func recordVerb() verb {
 
 // summary is the line that ends a recording.
 func (r *recording) summary(res *result) string {
-	return fmt.Sprintf("%s: %d records, %d lost: %s; txtrace verify %s checks it",
-		r.output, written(res.footer), lost(res.footer), endText(res.end), r.output)
+	return fmt.Sprintf("%s: %d bytes written, %d records lost: %s; txtrace verify %s checks it",
+		r.output, res.footer.Self.Written, lost(res.footer), endText(res.end), r.output)
 }
 
 func endText(end error) string {
@@ -67,13 +67,6 @@ func childStatus(res *result) error {
 	}
 	return &failure{exitChild, res.child.Command[0], complaint(res.child),
 		"the command failed, the recording did not", "run it alone to see why"}
-}
-
-func written(f *capture.Footer) (n int64) {
-	for _, v := range f.Records {
-		n += v
-	}
-	return n
 }
 
 func lost(f *capture.Footer) (n uint64) {
