@@ -114,6 +114,15 @@ int BPF_PROG(run_end, struct Qdisc *q)
 		r->h.flags = TX_FLAG_PARTIAL;
 	}
 	r = &tx_frame_at(c, at)->run;
+	/*
+	 * A run that dequeued nothing decided nothing: one follows every bypass
+	 * send. It is counted here, not recorded.
+	 */
+	if (!r->dequeues && !r->rescheduled &&
+	    !(r->h.flags & TX_FLAG_PARTIAL)) {
+		tx_frame_drop(c, at);
+		return tx_filtered(c, TX_PROG_run_end);
+	}
 	r->qlen_end = qdisc_qlen(q, &r->h);
 	r->gso_qlen_end = q->gso_skb.qlen;
 	r->qdisc_state_end = q->state;

@@ -34,6 +34,10 @@ func lookAround(all []namespace, brief bool) world {
 			if err != nil {
 				return err
 			}
+			qdiscs, err := qdiscCounters()
+			if err != nil {
+				return err
+			}
 			var et *ethtool.Ethtool
 			if !brief {
 				if et, err = ethtool.NewEthtool(); err == nil {
@@ -44,7 +48,7 @@ func lookAround(all []namespace, brief bool) world {
 				if l.Attrs().Flags&net.FlagLoopback != 0 {
 					continue
 				}
-				w.add(ns, l, et, own, brief)
+				w.add(ns, l, qdiscs, et, own, brief)
 			}
 			return nil
 		})
@@ -52,30 +56,13 @@ func lookAround(all []namespace, brief bool) world {
 	return w
 }
 
-func (w *world) add(ns namespace, l netlink.Link, et *ethtool.Ethtool, own, brief bool) {
+func (w *world) add(ns namespace, l netlink.Link, qdiscs map[uint32][]capture.QdiscCounters, et *ethtool.Ethtool, own, brief bool) {
 	a := l.Attrs()
 	c := capture.Counters{Netns: ns.inode, Ifindex: uint32(a.Index)}
 	if s := a.Statistics; s != nil {
 		c.TxPackets, c.TxBytes, c.TxDropped, c.TxErrors = s.TxPackets, s.TxBytes, s.TxDropped, s.TxErrors
 	}
-	qdiscs, _ := netlink.QdiscList(l)
-	var plain []capture.Qdisc
-	for _, q := range qdiscs {
-		qa := q.Attrs()
-		d := capture.Qdisc{Kind: q.Type(), Handle: qa.Handle, Parent: qa.Parent}
-		plain = append(plain, d)
-		qc := capture.QdiscCounters{Qdisc: d}
-		if s := qa.Statistics; s != nil {
-			if s.Basic != nil {
-				qc.Packets, qc.Bytes = uint64(s.Basic.Packets), s.Basic.Bytes
-			}
-			if s.Queue != nil {
-				qc.Drops, qc.Overlimits, qc.Requeues = uint64(s.Queue.Drops), uint64(s.Queue.Overlimits), uint64(s.Queue.Requeues)
-				qc.Qlen, qc.Backlog = s.Queue.Qlen, s.Queue.Backlog
-			}
-		}
-		c.Qdiscs = append(c.Qdiscs, qc)
-	}
+	c.Qdiscs = qdiscs[c.Ifindex]
 	if own {
 		c.BQL = queueLimits(a.Name)
 	}
@@ -87,7 +74,10 @@ func (w *world) add(ns namespace, l netlink.Link, et *ethtool.Ethtool, own, brie
 		Netns: ns.inode, NetnsName: ns.name, Ifindex: uint32(a.Index), Ifname: a.Name,
 		MTU: uint32(a.MTU), TxQueues: uint32(a.NumTxQueues),
 		GsoMaxSize: a.GSOMaxSize, GsoMaxSegs: a.GSOMaxSegs,
-		Qdiscs: plain, BQL: c.BQL,
+		BQL: c.BQL,
+	}
+	for _, q := range c.Qdiscs {
+		d.Qdiscs = append(d.Qdiscs, q.Qdisc)
 	}
 	if own {
 		if q, _ := filepath.Glob("/sys/class/net/" + a.Name + "/queues/tx-*"); len(q) > 0 {
