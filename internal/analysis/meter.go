@@ -2,13 +2,54 @@
 
 package analysis
 
-import "github.com/txtrace/txtrace/internal/capture"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/txtrace/txtrace/internal/capture"
+)
 
 // meter counts what reports print.
-type meter struct{}
+type meter struct {
+	header *capture.Header
+	queues PerQueue[queueMeter]
+	tsq    tsqMeters
+}
 
-func newMeter(*capture.Header) *meter { return &meter{} }
+func newMeter(h *capture.Header) *meter {
+	return &meter{header: h, tsq: newTSQMeters()}
+}
 
-func (m *meter) checks() Checks { return Checks{} }
+func (m *meter) checks() Checks {
+	return Checks{
+		Run:        func(r *Run) { m.of(r.Queue).run(r) },
+		Batch:      func(b *Batch) { m.of(b.Queue).batch(b) },
+		Direct:     func(d *Direct) { m.of(d.Queue).direct(d) },
+		Handover:   func(h *Handover) { m.of(h.Queue).handover(h) },
+		Completion: func(c *Completion) { m.of(c.Queue).completion(c) },
+		Throttle:   m.tsq.throttle,
+		Wfree:      m.tsq.wfree,
+		Resume:     m.tsq.resume,
+	}
+}
 
-func (m *meter) report(*Result, *End) {}
+func (m *meter) of(q *Queue) *queueMeter {
+	if q == nil {
+		return &queueMeter{}
+	}
+	return m.queues.At(q)
+}
+
+func (m *meter) report(res *Result, end *End) {
+	for _, q := range end.Queues {
+		if r := m.queues.At(q); r.used {
+			res.Queues = append(res.Queues, r.report(q, m.header))
+		}
+	}
+	slices.SortFunc(res.Queues, func(a, b QueueReport) int {
+		return cmp.Or(cmp.Compare(a.Netns, b.Netns), cmp.Compare(a.Ifindex, b.Ifindex),
+			cmp.Compare(a.Generation, b.Generation), cmp.Compare(a.Txq, b.Txq))
+	})
+	res.TSQ = m.tsq.report()
+	res.Checks = m.compare(res, end)
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis
+
+import (
+	"github.com/txtrace/txtrace/internal/capture"
+	"github.com/txtrace/txtrace/internal/event"
+	"github.com/txtrace/txtrace/internal/model"
+)
+
+// queueMeter counts what happened on one queue.
+type queueMeter struct {
+	used   bool
+	kind   string
+	handle uint32
+
+	batches      BatchReport
+	batchSize    hist
+	stop, origin tallyBy
+	availUsed    hist
+
+	runs             RunReport
+	packets, restart hist
+	who              tallyBy
+
+	handovers HandoverReport
+	size      hist
+
+	requeues RequeueReport
+	cause    tallyBy
+
+	bypass BypassReport
+
+	bql       BQLReport
+	limitSeen bool
+	series    series
+	qdiscs    []qdiscSums // by handle
+}
+
+// qdiscSums are ours of what the kernel counts for one qdisc.
+type qdiscSums struct {
+	kind     string
+	handle   uint32
+	packets  uint64
+	bytes    uint64
+	requeues uint64
+}
+
+// maxQdiscSums bounds the qdiscs of one queue; later ones count as the last.
+const maxQdiscSums = 64
+
+func (m *queueMeter) qdisc(handle uint32) *qdiscSums {
+	for i := range m.qdiscs {
+		if m.qdiscs[i].handle == handle {
+			return &m.qdiscs[i]
+		}
+	}
+	if len(m.qdiscs) < maxQdiscSums {
+		m.qdiscs = append(m.qdiscs, qdiscSums{handle: handle})
+	}
+	return &m.qdiscs[len(m.qdiscs)-1]
+}
+
+var stopNames = []string{"qdisc", "bytes", "budget", "slow", "gso_skb", "nobql"}
+
+func stopIndex(r model.Reason) int {
+	switch r {
+	case model.ReasonBytes:
+		return 1
+	case model.ReasonBudget:
+		return 2
+	case model.ReasonSlow:
+		return 3
+	case model.ReasonGSOSkb:
+		return 4
+	case model.ReasonNoBQL:
+		return 5
+	}
+	return 0
+}
+
+func (m *queueMeter) batch(b *Batch) {
+	m.used = true
+	r := &m.batches
+	r.Count++
+	r.Packets += U64(b.Packets)
+	r.Bytes += U64(b.Bytes)
+	m.batchSize.add(b.Packets)
+	m.stop[stopIndex(b.Stop)]++
+	m.origin[b.Origin]++
+	if b.Origin != OriginGSOSkb {
+		r.GsoSegs += U64(b.GsoSegs)
+		r.PktLenBytes += U64(b.PktLen)
+		handle := m.handle
+		if b.Run != nil {
+			handle = b.Run.Handle
+		}
+		q := m.qdisc(handle)
+		q.packets += uint64(b.GsoSegs)
+		q.bytes += uint64(b.PktLen)
+		if b.Run != nil {
+			q.kind = b.Run.Kind
+		}
+	}
+	if b.Avail.Known && b.Avail.BQL && b.Origin != OriginGSOSkb {
+		avail := uint64(max(b.Avail.Max, 0))
+		r.Avail.add(avail)
+		if avail > 0 {
+			m.availUsed.add(uint32(min(uint64(b.Bytes)*10/avail, 10)) * 10)
+		}
+	}
+}
+
+func (m *queueMeter) run(r *Run) {
+	m.used = true
+	m.kind, m.handle = r.Kind, r.Handle
+	if r.Partial() {
+		m.runs.Partial++
+		return
+	}
+	m.runs.Count++
+	m.packets.add(r.Packets)
+	m.restart.add(r.Restarted())
+	m.who[min(r.Who, event.WhoNetTxAction)]++
+	if r.Weight > 0 && r.Packets >= r.Weight {
+		m.runs.QuotaEnded++
+	}
+	if r.Flags&event.FlagDurLong == 0 {
+		m.runs.DurationNS.add(uint64(r.Dur))
+	}
+}
+
+func (m *queueMeter) direct(d *Direct) {
+	m.used = true
+	q := m.qdisc(d.Handle)
+	if d.Bypass() {
+		m.bypass.Count++
+		m.bypass.Packets += U64(d.Packets)
+		m.bypass.Bytes += U64(d.Bytes)
+		m.bypass.GsoSegs += U64(d.GsoSegs)
+		m.bypass.PktLenBytes += U64(d.PktLen)
+		q.packets += uint64(d.GsoSegs)
+		q.bytes += uint64(d.PktLen)
+	}
+	if d.Flags&event.FlagPartial != 0 {
+		return
+	}
+	m.requeues.Packets += U64(d.Requeued())
+	q.requeues += uint64(d.Requeued())
+	if !d.Sent() {
+		m.requeues.Events++
+		m.cause[cause(d)]++
+	}
+}
+
+var causeNames = []string{CauseOther, CauseBusy, CauseDrv, CauseStack, CauseStopped}
+
+// cause is why a batch was put back, as an index into causeNames.
+func cause(d *Direct) int {
+	h := d.Handover
+	switch {
+	case h == nil && d.Whole && (Stopped(d.TxqStateBegin) || Stopped(d.TxqStateEnd)):
+		return 4
+	case h == nil:
+		return 0
+	case h.DriverBusy():
+		return 1
+	case h.TxqStateLast&event.DrvXoff != 0:
+		return 2
+	case h.TxqStateLast&event.StackXoff != 0:
+		return 3
+	}
+	return 0
+}
+
+func (m *queueMeter) handover(h *Handover) {
+	m.used = true
+	r := &m.handovers
+	r.Count++
+	r.Packets += U64(h.Packets)
+	r.Bytes += U64(h.Bytes)
+	m.size.add(h.Packets)
+	r.Rest += U64(h.Rest)
+	if !h.Partial() {
+		r.Taken += U64(h.Packets - min(h.Rest, h.Packets))
+	}
+	r.Busy += U64(h.Busy)
+	r.Uncharged += U64(h.Uncharged)
+	r.OwedAny += U64(h.OwedAny)
+	r.OwedDrv += U64(h.OwedDrv)
+	if h.ForeignKnown && h.Foreign > 0 {
+		m.bql.Foreign++
+		m.bql.ForeignBytes += U64(h.Foreign)
+	}
+	if h.BQL() {
+		m.bql.Used = true
+		m.series.at(h.Time).inflight.add(h.NumQueuedEnd - h.NumComplEnd)
+	}
+}
+
+func (m *queueMeter) completion(c *Completion) {
+	if c.Torn() {
+		return
+	}
+	m.used, m.bql.Used = true, true
+	b := &m.bql
+	b.Completions++
+	if !m.limitSeen {
+		b.LimitFirst, b.LimitMin, b.LimitMax, m.limitSeen = c.Limit, c.Limit, c.Limit, true
+	}
+	b.LimitLast, b.LimitMin, b.LimitMax = c.Limit, min(b.LimitMin, c.Limit), max(b.LimitMax, c.Limit)
+	p := m.series.at(c.Time)
+	p.limit.add(c.Limit)
+	p.inflight.add(c.NumQueued - c.NumCompleted)
+	if !c.Linked {
+		return
+	}
+	switch c.Step.Outcome {
+	case model.OutcomeEqual, model.OutcomeSplit, model.OutcomeUnequal:
+		b.DecidedBytes += U64(c.Bytes)
+	}
+	b.AdvancedBytes += U64(c.Bytes)
+}
+
+func (m *queueMeter) report(q *Queue, h *capture.Header) QueueReport {
+	r := QueueReport{
+		Netns: q.Netns, Ifindex: q.Ifindex, Generation: q.Generation, Ifname: q.Ifname, Txq: q.Txq,
+		Qdisc: m.kind, Handle: m.handle,
+		Batches: m.batches, Runs: m.runs, Handovers: m.handovers, Requeues: m.requeues, Bypass: m.bypass, BQL: m.bql,
+	}
+	r.Batches.Size, r.Batches.AvailUsed = m.batchSize.counts(), m.availUsed.counts()
+	r.Batches.Stop = m.stop.named(stopNames...)
+	r.Batches.Origin = m.origin.named("unknown", "fresh", "gso_skb", "bad_txq")
+	r.Runs.Packets, r.Runs.Restarts = m.packets.counts(), m.restart.counts()
+	r.Runs.Who = m.who.named("unknown", "enqueue", "bypass", "net_tx_action")
+	r.Handovers.Size = m.size.counts()
+	r.Requeues.Cause = m.cause.named(causeNames...)
+	r.BQL.Series = m.series.report()
+	r.BQL.Quota = h.Settings.TxWeight()
+	if r.Handovers.Packets > 0 {
+		r.BQL.MeanLen = float64(r.Handovers.Bytes) / float64(r.Handovers.Packets)
+	}
+	if r.BQL.MeanLen > 0 {
+		r.BQL.LimitPackets = float64(r.BQL.LimitLast) / r.BQL.MeanLen
+	}
+	return r
+}
