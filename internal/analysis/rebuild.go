@@ -116,6 +116,7 @@ func (r *rebuild) dequeue(l *lane, rec *event.Dequeue) {
 	l.close(&rec.Header, r.orphan, r.orphan)
 	b := r.batches.get()
 	*b = Batch{Dequeue: *rec, Queue: r.world.queue(&rec.Header)}
+	b.Avail.BQL = b.NumQueued|b.NumCompl|b.AdjLimit != 0
 	if rec.Parent == 0 {
 		r.orphan(child{batch: b})
 		return

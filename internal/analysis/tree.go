@@ -112,8 +112,6 @@ func (r *rebuild) judge(s *runState, rs *Restart) {
 		r.judgeOrigin(b, s)
 		if b.OneTxQueue() && s.run.Whole {
 			b.Avail = s.avail(b)
-		} else {
-			b.Avail.BQL = b.NumQueued|b.NumCompl|b.AdjLimit != 0
 		}
 		b.settle()
 		s.badQlen, s.badSeen = b.BadQlen, true
@@ -135,7 +133,7 @@ func (s *runState) avail(b *Batch) Avail {
 	if h := s.sent; h != nil {
 		nq, nc, adj = h.NumQueuedEnd, h.NumComplEnd, h.AdjLimitEnd
 	}
-	a := Avail{BQL: b.NumQueued|b.NumCompl|b.AdjLimit != 0}
+	a := b.Avail
 	least, most := adj, adj
 	switch {
 	case int32(b.NumQueued-nq) < 0:

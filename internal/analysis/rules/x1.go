@@ -35,7 +35,7 @@ func judgeX1(j *analysis.Judge, h *analysis.Handover) {
 		j.Undecided("a stacked device sent inside")
 		return
 	}
-	want := model.ExpectedMore(int(h.Packets), int(h.Rest), h.DriverBusy())
+	want := model.ExpectedMore(int(h.Rest), h.DriverBusy())
 	if want == (h.More != 0) {
 		j.Held()
 		return

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rules
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/txtrace/txtrace/internal/analysis"
+	"github.com/txtrace/txtrace/internal/capture"
+	"github.com/txtrace/txtrace/internal/event"
+)
+
+// spoiled makes, of the legal trace, one that breaks a rule. also names rules
+// that the same records break.
+type spoiled struct {
+	spoil func(*trace)
+	also  []string
+}
+
+func tooLong(d *event.Dequeue, n uint32) {
+	d.Packets, d.Walked, d.Bytes = n, n, n*d.LastLen
+}
+
+func first[T any](t *trace) *T {
+	for _, r := range t.recs {
+		if x, ok := any(r).(*T); ok {
+			return x
+		}
+	}
+	return nil
+}
+
+// spoils has at least one entry for every rule.
+var spoils = map[string][]spoiled{
+	"M1": {
+		{spoil: func(t *trace) { t.footer = t.foot(nil); t.footer.Ledger[0].Submitted-- }},
+		{spoil: func(t *trace) {
+			t.footer = t.foot(nil)
+			last[event.Run](t, 0).Seq += 5 // records are missing that nobody counted
+			t.seq[0] = last[event.Run](t, 0).Seq + 1
+		}},
+	},
+	"M2": {{spoil: func(t *trace) {
+		t.own(&event.Ledger{Program: 0, Missed: 7})
+		t.footer = t.foot(nil)
+	}}},
+	"M3": {{spoil: func(t *trace) {
+		t.footer = t.foot(nil)
+		t.footer.Ledger[0].Seen += 3
+		t.footer.Ledger[0].Submitted += 3
+	}}},
+	"M7": {{spoil: func(t *trace) { r := first[event.Run](t); r.Dur = uint32(r.Time - t.header.Clock.Monotonic + 50) }}},
+	"M8": {{spoil: func(t *trace) { last[event.Wfree](t, 0).Time -= 5000 }}},
+	"M9": {{spoil: func(t *trace) { last[event.Complete](t, 0).Netns = 0 }}},
+	"M10": {{spoil: func(t *trace) {
+		t.own(notice(event.NoticeSysctl, "net.core.dev_weight_tx_bias", 3, 4)) // it was 1
+	}}},
+	"D1": {
+		{spoil: func(t *trace) {
+			d := where(t, func(d *event.Dequeue) bool { return d.Packets == 10 })
+			d.Bytes, d.LastLen = 1<<20, 142
+		}},
+		{spoil: func(t *trace) { // one byte over, the last packet not counted
+			d := where(t, func(d *event.Dequeue) bool { return d.Packets == 10 })
+			d.LastLen = 100
+			d.Bytes = d.AdjLimit - d.NumQueued + d.LastLen
+		}},
+	},
+	"D2": {{spoil: func(t *trace) {
+		d := first[event.Dequeue](t)
+		tooLong(d, 66)
+		r := first[event.Run](t)
+		r.Packets, r.LastPackets = 66, 66
+	}}},
+	"D3": {
+		{spoil: func(t *trace) { tooLong(last[event.Dequeue](t, 0), 10); last[event.Run](t, 0).Packets = 10 }},
+		{spoil: func(t *trace) { last[event.Dequeue](t, 0).Flags |= event.FlagMixed }},
+	},
+	"D4": {
+		{spoil: func(t *trace) { r := first[event.Run](t); r.Rescheduled, r.QdiscStateEnd = 0, 0 }},
+		{spoil: func(t *trace) { r := first[event.Run](t); r.Packets, r.LastPackets = 66, 2 }},
+	},
+	"D5": {{spoil: func(t *trace) {
+		d := where(t, func(d *event.Dequeue) bool { return d.GsoQlen == 3 })
+		d.Walked, d.GsoQlen = 3, 3 // a list, and yet more entries
+	}}},
+	"D9": {{spoil: func(t *trace) {
+		d := where(t, func(d *event.Dequeue) bool { return d.Ifindex == 3 })
+		tooLong(d, 2)
+		where(t, func(r *event.Run) bool { return r.Ifindex == 3 }).Packets = 2
+	}}},
+	"X1": {
+		{spoil: func(t *trace) { first[event.Handover](t).More = 1 }},
+		{spoil: func(t *trace) { where(t, func(h *event.Handover) bool { return h.Rest == 12 }).More = 0 }},
+		{spoil: func(t *trace) { where(t, func(h *event.Handover) bool { return h.Rest == 1 }).More = 1 }},
+	},
+	"X5": {{spoil: func(t *trace) {
+		h := where(t, func(h *event.Handover) bool { return h.Rest == 12 && h.Busy == 0 })
+		h.TxqStateLast, h.TxqStateEnd = 0, 0
+	}}},
+	"X6": {
+		{spoil: func(t *trace) { // the driver took one that is neither sent nor left
+			where(t, func(h *event.Handover) bool { return h.Rest == 12 && h.Busy == 0 }).Attempts--
+		}},
+		{spoil: func(t *trace) { // it does not come out first
+			where(t, func(d *event.Dequeue) bool { return d.GsoQlen == 11 }).First ^= 8
+			where(t, func(d *event.Direct) bool { return d.GsoQlenEnd == 11 }).First ^= 8
+		}},
+	},
+	"R1": {
+		{spoil: func(t *trace) { first[event.Handover](t).TxqStateBegin = event.StackXoff }},
+		{spoil: func(t *trace) { first[event.Handover](t).TxqStateBegin = event.Frozen }},
+		{spoil: func(t *trace) { first[event.Direct](t).Result = 0 }, also: []string{"D4"}},
+		{spoil: func(t *trace) { // stopped, and yet nothing was put back
+			d := where(t, func(d *event.Direct) bool { return d.Handovers == 0 })
+			d.GsoQlenEnd, d.RequeuesEnd = d.GsoQlenBegin, d.RequeuesBegin
+		}, also: []string{"D5"}},
+		{spoil: func(t *trace) { // vanished without validation
+			d := where(t, func(d *event.Direct) bool { return d.Handovers == 0 })
+			d.GsoQlenEnd, d.RequeuesEnd, d.Result, d.Validate = d.GsoQlenBegin, d.RequeuesBegin, 1, 0
+		}, also: []string{"D5"}},
+	},
+	"R5": {
+		{spoil: func(t *trace) { where(t, func(d *event.Direct) bool { return d.Result == 0 }).RequeuesEnd++ }},
+		{spoil: func(t *trace) { first[event.Direct](t).RequeuesEnd++ }},
+	},
+	"R6": {{spoil: func(t *trace) { where(t, func(h *event.Handover) bool { return h.Busy > 0 }).BusyCharged = 1514 }}},
+	"B8": {{spoil: func(t *trace) {
+		// Queue 1 completes what was handed to queue 0.
+		t.txq = 1
+		t.snapshot()
+		t.txq = 0
+		r := t.run()
+		r.dequeue(5, 1000, 0)
+		r.send(sent{noBQL: true})
+		r.end()
+		t.txq = 1
+		t.dql.NumQueued += 5000
+		t.snapshot()
+		t.txq = 0
+		t.dql.NumQueued -= 5000
+	}}},
+	"B11": {{spoil: func(t *trace) {
+		c := last[event.Complete](t, 0)
+		c.Limit += c.MaxLimit
+		c.AdjLimit = c.NumCompleted + c.Limit
+	}, also: []string{"B13"}}},
+	"B13": {
+		{spoil: func(t *trace) { last[event.Complete](t, 0).SlackStartTime += 5000 }},
+	},
+	"B16": {
+		{spoil: func(t *trace) { h := first[event.Handover](t); h.TxqStateEnd |= event.StackXoff }},
+		{spoil: func(t *trace) { // started again with no completion
+			t.state |= event.StackXoff
+			t.snapshot()
+			t.state = 0
+			r := t.run()
+			r.dequeue(1, 100, 0)
+			r.send(sent{})
+			r.end()
+		}},
+	},
+	"T2": {
+		{spoil: func(t *trace) { w := last[event.Throttle](t, 0); w.WmemEnd = 2 * w.Truesize / 2 }},
+		{spoil: func(t *trace) { last[event.Throttle](t, 0).Rtx = event.RtxEmpty }},
+	},
+	"T3": {
+		{spoil: func(t *trace) { w := last[event.Wfree](t, 0); w.TSQEnd, w.WmemEnd = w.TSQBegin, 99001 }},
+		{spoil: func(t *trace) { last[event.Wfree](t, 0).Ksoftirqd = 1 }}, // queued although much is in flight
+	},
+}
+
+// A right kernel passes: every rule has instances and none is broken.
+func TestLegal(t *testing.T) {
+	for _, variant := range []string{"auto", "latest", "bulk=budget,requeue=head"} {
+		tr := legal()
+		res := tr.analyze(t, variant, nil)
+		for _, r := range res.Verify.Rules {
+			switch {
+			case r.Verdict == analysis.VerdictFail || r.Verdict == analysis.VerdictSuspect:
+				t.Errorf("%s under %s: %s %s", r.ID, variant, r.Verdict, r.Evidence[0].Says)
+			case r.Held == 0 && r.ID != "M10":
+				t.Errorf("%s under %s: nothing held: %+v", r.ID, variant, r)
+			}
+		}
+	}
+}
+
+// Each rule has a trace that passes it and at least one that fails it, and
+// fails no rule besides.
+func TestSpoiled(t *testing.T) {
+	for _, rule := range All() {
+		if len(spoils[rule.ID]) == 0 {
+			t.Errorf("%s: no trace breaks it", rule.ID)
+		}
+		for i, s := range spoils[rule.ID] {
+			tr := legal()
+			s.spoil(tr)
+			res := tr.analyze(t, "latest", nil)
+			failed := false
+			for _, r := range res.Verify.Rules {
+				if r.Verdict != analysis.VerdictFail {
+					continue
+				}
+				switch {
+				case r.ID == rule.ID:
+					failed = true
+					if len(r.Evidence) == 0 || r.Evidence[0].Says == "" || r.Evidence[0].Function == "" || r.Evidence[0].Document == "" {
+						t.Errorf("%s/%d: evidence %+v", rule.ID, i, r.Evidence)
+					}
+				case !slices.Contains(s.also, r.ID):
+					t.Errorf("%s/%d: breaks %s too: %s", rule.ID, i, r.ID, r.Evidence[0].Says)
+				}
+			}
+			if !failed {
+				r := ruling(t, res, rule.ID)
+				t.Errorf("%s/%d: %s, not broken: held %d, undecided %v %s", rule.ID, i, r.Verdict, r.Held, r.Undecided, r.Reason)
+			}
+			if res.Verify.Exit != analysis.ExitFail {
+				t.Errorf("%s/%d: exit %d", rule.ID, i, res.Verify.Exit)
+			}
+		}
+	}
+}
+
+// The fail comes from the rule's own check: without it there is none.
+func TestSpoiledByThatRule(t *testing.T) {
+	for _, rule := range All() {
+		for i, s := range spoils[rule.ID] {
+			tr := legal()
+			s.spoil(tr)
+			rules := All()
+			for k := range rules {
+				if rules[k].ID == rule.ID {
+					rules[k].New = func(*analysis.Judge) analysis.Checks { return analysis.Checks{} }
+				}
+			}
+			v, _ := analysis.ParseVariants("latest")
+			res, err := analysis.Analyze(tr.source(nil), analysis.Options{Rules: rules, Variant: v})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := ruling(t, res, rule.ID).Verdict; got == analysis.VerdictFail {
+				t.Errorf("%s/%d: fails without its check", rule.ID, i)
+			}
+		}
+	}
+}
+
+// Every field that rules prints is there.
+func TestDocumented(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, r := range All() {
+		if r.ID == "" || r.Sentence == "" || len(r.Documents) == 0 || r.Kernel == "" || r.Strength == "" || r.Antecedent == "" || r.New == nil {
+			t.Errorf("%s: something is missing: %+v", r.ID, r)
+		}
+		if seen[r.ID] {
+			t.Errorf("%s twice", r.ID)
+		}
+		seen[r.ID] = true
+	}
+}
+
+// A fact without a source leaves its rules not applicable, with the reason.
+func TestNotApplicable(t *testing.T) {
+	tr := legal()
+	tr.header.Plan = []capture.Choice{{Fact: "handover.more", State: "absent", Reason: "no symbol", Disables: []string{"X1"}}}
+	r := tr.expect(t, "X1", "auto", analysis.VerdictNotApplicable)
+	if r.Reason != "needs handover.more: no symbol" {
+		t.Error(r.Reason)
+	}
+}
