@@ -120,15 +120,27 @@ start_tools() {
 	for _tool in $TOOLS; do
 		_f=$(func_of "$_tool")
 		"start_$_f"
-		started="$_tool:$pid $started"
-		wait_for 60 ready_or_dead "$_f" "$pid"
-		if ! "ready_$_f"; then
-			echo "$SCENARIO: $_tool: not ready:"
-			tail -n 3 "$sout/$_tool.log" 2>/dev/null || tail -n 3 "$sout/record.log"
-			wait_for 0 gone "$pid" && wait "$pid" && return 1
-			return 1
+		if wait_for 60 ready_or_dead "$_f" "$pid" && "ready_$_f"; then
+			started="$_tool:$pid $started"
+			continue
 		fi
+		if running "$pid"; then
+			started="$_tool:$pid $started"
+			echo "$SCENARIO: $_tool: not ready after 60 s:"
+		else
+			wait "$pid"
+			echo "$SCENARIO: $_tool: ended with $? before it was ready:"
+		fi
+		tail -n 3 "$(log_of "$_tool")"
+		return 1
 	done
+}
+
+log_of() {
+	case $1 in
+	txtrace) echo "$sout/record.log" ;;
+	*) echo "$sout/$1.log" ;;
+	esac
 }
 
 stop_tool() { # TOOL PID
