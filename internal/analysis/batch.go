@@ -49,10 +49,11 @@ type Batch struct {
 // The kernel read it at one moment between the begin of the run, or the end of
 // the hand-over before, and the dequeue: [Begin, dequeue] is the bracket.
 type Avail struct {
-	// Known says that Min and Max hold. It is false when a completion fell
-	// into the bracket and the states in between are not all known.
+	// Known says that Min and Max are those of every state seen in the
+	// bracket. It is false when some state in there is not known.
 	Known bool
-	// Exact says that no completion fell into the bracket.
+	// Exact says that no completion fell into the bracket, so that there was
+	// no other state.
 	Exact    bool
 	Min, Max int32
 	BQL      bool // the driver ever charged bytes to this queue

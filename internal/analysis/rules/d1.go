@@ -23,7 +23,9 @@ var d1 = analysis.Rule{
 
 // judgeD1 compares all packets but the last, for that is what the loop had when
 // it asked for the last one. What BQL allowed is an interval: the loop read it
-// at some moment since the hand-over before, or the begin of the run.
+// at some moment since the hand-over before, or the begin of the run. With a
+// completion in there a batch can be legal for all states seen, but not broken:
+// two completions in a row can look like one, and hide a state.
 func judgeD1(j *analysis.Judge, b *analysis.Batch) {
 	if !b.OneTxQueue() || b.Packets < 2 || b.Origin == analysis.OriginGSOSkb || !b.Avail.BQL {
 		return
@@ -36,10 +38,10 @@ func judgeD1(j *analysis.Judge, b *analysis.Batch) {
 		j.Undecided(b.AvailDoubt())
 		return
 	}
-	switch a, _ := b.AsModel(model.BulkBytes, model.QuotaAfter).Legal(b.Sum(), b.AvailRange()); a {
-	case model.Yes:
+	switch a, _ := b.AsModel(model.BulkBytes, model.QuotaAfter).Legal(b.Sum(), b.AvailRange()); {
+	case a == model.Yes:
 		j.Held()
-	case model.No:
+	case a == model.No && b.Avail.Exact:
 		j.Broken(func() *analysis.Evidence { return showD1(b) })
 	default:
 		j.Undecided(analysis.Race)

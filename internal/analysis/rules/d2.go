@@ -64,7 +64,7 @@ func dequeueD2(b *analysis.Batch, bulk model.Variant) model.Dequeue {
 
 // bytesAndPacketsLeft says that neither BQL nor an empty qdisc ended the batch.
 func bytesAndPacketsLeft(b *analysis.Batch) bool {
-	return b.Avail.Known && int64(b.Bytes) < int64(b.Avail.Min) && !b.Cut() &&
+	return b.Avail.Exact && int64(b.Bytes) < int64(b.Avail.Min) && !b.Cut() &&
 		b.More && b.Run.WorkConserving() && (b.Sure || b.Packets > 1)
 }
 
