@@ -17,20 +17,20 @@ type fakeRecorder struct {
 	*traffic
 	fail error // of the recording, before anything is attached
 	cut  bool  // ends without a footer
-	full int64 // bytes that the disk takes, 0: all
+	full int64 // bytes that the disk takes after the header, 0: all
 }
 
 func (f *fakeRecorder) record(ctx context.Context, s session) (*capture.Footer, error) {
 	if f.fail != nil {
 		return nil, f.fail
 	}
-	out := s.out
-	if f.full > 0 {
-		out = &fullDisk{s.out, f.full}
-	}
-	w, err := capture.NewWriter(out, &f.header)
+	disk := &fullDisk{to: s.out, left: 1 << 62}
+	w, err := capture.NewWriter(disk, &f.header)
 	if err != nil {
 		return nil, err
+	}
+	if f.full > 0 {
+		disk.left = f.full
 	}
 	if err := s.ready(); err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func fakes(name string) *fakeRecorder {
 	case "refuse":
 		f.fail = &failure{exitSkip, "recording", "not permitted", "CAP_BPF is missing", "run as root"}
 	case "full":
-		f.full = 9000
+		f.full = 100
 	case "panic":
 		f.traffic = nil
 	}

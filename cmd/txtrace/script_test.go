@@ -101,8 +101,10 @@ func writeCapture(ts *testscript.TestScript, neg bool, args []string) {
 	case "cut":
 		whole = whole[:bytes.LastIndex(whole, []byte("TxF\n"))]
 	case "corrupt":
-		block := bytes.Index(whole, []byte("TxB\n"))
-		whole[block+100] ^= 0xff
+		// The first block is of notices, the second of dequeues.
+		first := bytes.Index(whole, []byte("TxB\n"))
+		second := first + 4 + bytes.Index(whole[first+4:], []byte("TxB\n"))
+		whole[second+100] ^= 0xff
 	case "newer":
 		whole[8]++
 	case "header":

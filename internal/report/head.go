@@ -13,17 +13,20 @@ import (
 	"github.com/txtrace/txtrace/internal/capture"
 )
 
+// Marks of captures whose numbers are not those of a kernel on hardware.
+const (
+	emulated  = "emulated: counts only; durations and rates of a guest mean nothing"
+	simulated = "simulated: written by txtrace's model, not by a kernel"
+)
+
 // head prints what was recorded, where, and what that lost and cost.
 func (d *Report) head(p *printer) {
 	k := d.Kernel
 	if k.Emulated {
-		p.line("emulated: counts only. The guest ran without KVM, so its times mean")
-		p.line("nothing and are not printed.")
-		p.line("")
+		p.line("%s", emulated)
 	}
 	if d.Capture.Simulated {
-		p.line("simulated: written by txtrace's model, not by a kernel.")
-		p.line("")
+		p.line("%s", simulated)
 	}
 	p.field("kernel", k.Release+" "+k.Version, k.Machine, p.counted(uint64(k.CPUs), "CPU", "CPUs"))
 	p.field("commit", k.Commit)

@@ -217,15 +217,33 @@ func bql(p *printer, b *analysis.BQLReport, clock capture.Clock) {
 	series(p, b.Series, clock)
 }
 
+// seriesRows is how many lines the text has for a limit's life. JSON has all.
+const seriesRows = 16
+
 // series prints limit and in-flight over time.
 func series(p *printer, points []analysis.Point, clock capture.Clock) {
 	if len(points) == 0 {
 		return
 	}
 	p.line("  %-30s %16s %22s", "from ("+p.clockName()+")", "limit (bytes)", "in flight (bytes)")
-	for _, pt := range points {
-		p.line("  %-30s %16s %22s", p.at(clock, uint64(pt.BeginNS)),
-			span(pt.LimitMin, pt.LimitMax), span(pt.InflightMin, pt.InflightMax))
+	for group := range slices.Chunk(points, (len(points)+seriesRows-1)/seriesRows) {
+		sum := group[0]
+		for _, pt := range group[1:] {
+			sum.InflightMin = min(sum.InflightMin, pt.InflightMin)
+			sum.InflightMax = max(sum.InflightMax, pt.InflightMax)
+			switch {
+			case pt.LimitMax == 0: // no completion told it
+			case sum.LimitMax == 0:
+				sum.LimitMin, sum.LimitMax = pt.LimitMin, pt.LimitMax
+			default:
+				sum.LimitMin, sum.LimitMax = min(sum.LimitMin, pt.LimitMin), max(sum.LimitMax, pt.LimitMax)
+			}
+		}
+		limit := "-"
+		if sum.LimitMax > 0 {
+			limit = span(sum.LimitMin, sum.LimitMax)
+		}
+		p.line("  %-30s %16s %22s", p.at(clock, uint64(sum.BeginNS)), limit, span(sum.InflightMin, sum.InflightMax))
 	}
 }
 

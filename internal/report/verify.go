@@ -24,10 +24,10 @@ func Verdict(w io.Writer, t Text, v *analysis.Verify, clock capture.Clock) error
 	p := &printer{Text: t, out: w}
 	c := v.Capture
 	if c.Emulated {
-		p.line("emulated: counts only. The guest ran without KVM.")
+		p.line("%s", emulated)
 	}
 	if c.Simulated {
-		p.line("simulated: written by txtrace's model, not by a kernel.")
+		p.line("%s", simulated)
 	}
 	p.field("kernel", strings.TrimSpace(c.Release+" "+c.Version), c.Machine, named("commit", c.Commit))
 	p.field("variant", c.Variant)
@@ -39,8 +39,16 @@ func Verdict(w io.Writer, t Text, v *analysis.Verify, clock capture.Clock) error
 	if len(v.Variants) > 0 {
 		p.heading("Variants of the kernel's code")
 	}
+	var untold []string
 	for i := range v.Variants {
-		p.variant(&v.Variants[i], clock)
+		if s := &v.Variants[i]; s.State == analysis.StateUndecided && s.By == nil && !p.More {
+			untold = append(untold, s.Switch)
+		} else {
+			p.variant(s, clock)
+		}
+	}
+	if len(untold) > 0 {
+		p.wrapped(fmt.Sprintf("%-19s", "nothing told of"), strings.Join(untold, ", "))
 	}
 	p.line("")
 	p.summary(v)
@@ -56,7 +64,7 @@ func (p *printer) rule(r *analysis.RuleVerdict, clock capture.Clock) {
 	case analysis.VerdictNotExercised, analysis.VerdictNotApplicable:
 		says = strings.ReplaceAll(string(r.Verdict), "_", " ")
 		if r.Reason != "" {
-			says += ": " + r.Reason
+			says += "; " + r.Reason
 		}
 	default:
 		counts := ruleCounts(p.Text, r)
