@@ -102,7 +102,7 @@ func (g *guest) boot(ctx context.Context) (*result, error) {
 	}
 	text, err := os.ReadFile(filepath.Join(control, "exit"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return res, &failure{"boot", "it ended before its job did; the console log's last line is: " + lastConsoleLine(g.console)}
+		return res, &failure{"boot", "it ended before its job did: " + lastWords(g.console)}
 	}
 	if err != nil {
 		return res, err
@@ -259,7 +259,7 @@ func (g *guest) run(ctx context.Context, command []string, control string) (up t
 	case panicked != "":
 		return up, &failure{"panic", panicked}
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return up, &failure{"timeout", fmt.Sprintf("not done after %v; the last line is: %s", g.limit, lastConsoleLine(g.console))}
+		return up, &failure{"timeout", fmt.Sprintf("not done after %v: %s", g.limit, lastWords(g.console))}
 	case ctx.Err() != nil:
 		return up, ctx.Err()
 	case waitErr != nil:
@@ -332,13 +332,19 @@ func complaints(path string) ([]string, error) {
 	return found, nil
 }
 
-func lastConsoleLine(path string) string {
+// lastWords is what the first stage said, or the last line of a console.
+func lastWords(path string) string {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return err.Error()
 	}
+	for line := range bytes.Lines(b) {
+		if said, ok := strings.CutPrefix(cleanLine(line), "txtrace-init: "); ok {
+			return said
+		}
+	}
 	b = bytes.TrimSpace(b)
-	return cleanLine(b[bytes.LastIndexByte(b, '\n')+1:])
+	return "the console ends with: " + cleanLine(b[bytes.LastIndexByte(b, '\n')+1:])
 }
 
 // cleanLine drops what must not reach a terminal from a line of console.

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/txtrace/txtrace/testenv/internal/debian"
 )
 
 // TestGuestEnds holds what vm says of guests that end in each way.
@@ -63,5 +65,43 @@ func TestGuestEnds(t *testing.T) {
 				t.Errorf("console.log has %d lines", lines)
 			}
 		})
+	}
+}
+
+// TestKernelGone holds that a package its suite no longer has is a skip.
+func TestKernelGone(t *testing.T) {
+	vmTest(t)
+	cache, err := debian.CacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := debian.Row{Name: "gone", Suite: "bookworm", Packages: []string{"linux-image-6.1.0-1-amd64"}}
+	if _, err := debian.Fetch(t.Context(), cache, row, t.Logf); !errors.Is(err, debian.ErrNotFound) {
+		t.Errorf("error %v: want %v", err, debian.ErrNotFound)
+	}
+}
+
+// TestOwnKernel boots an image by its path, as a kernel of one's own.
+func TestOwnKernel(t *testing.T) {
+	vmTest(t)
+	_, stock := vmGuest(t, t.TempDir(), "-kernel", "6.1", "--", "true")
+	flags := []string{"-kernel", stock.kernel, "-nic", "e1000e"}
+	command := []string{"--", "sh", "-c", "uname -r; modprobe sch_fq"}
+
+	o, g := vmGuest(t, t.TempDir(), append(append(flags, "-modules", stock.modules), command...)...)
+	var err error
+	if g.job, err = commandJob(o.command); err != nil {
+		t.Fatal(err)
+	}
+	if res, err := g.boot(t.Context()); err != nil || res.Exit != 0 {
+		t.Errorf("with its modules: %+v, %v", res, err)
+	}
+
+	o, g = vmGuest(t, t.TempDir(), append(flags, command...)...)
+	if g.job, err = commandJob(o.command); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.boot(t.Context()); err == nil || !strings.Contains(err.Error(), "testenv/kernel.config") {
+		t.Errorf("without its modules: %v: want an error that names kernel.config", err)
 	}
 }

@@ -275,8 +275,14 @@ func TestConsole(t *testing.T) {
 	if err != nil || !slices.Equal(got, []string{"WARNING: CPU: 0 PID: 7 at net/core/dev.c:1 f+0x1/0x2"}) {
 		t.Errorf("complaints = %q, %v", got, err)
 	}
-	if got := lastConsoleLine(file); got != "[    3.0] last one" {
-		t.Errorf("last line %q", got)
+	if got := lastWords(file); got != "the console ends with: [    3.0] last one" {
+		t.Errorf("last words %q", got)
+	}
+	if err := os.WriteFile(file, []byte("a\r\ntxtrace-init: no 9p\r\n[ 3.0] reboot: Power down\r\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := lastWords(file); got != "no 9p" {
+		t.Errorf("last words %q", got)
 	}
 }
 
