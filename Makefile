@@ -98,11 +98,12 @@ bench: ## decode, rebuild, rules: records per second and memory
 
 demo: ## boot Debian's kernel, load a NIC, show what txtrace says
 	@$(GO) run ./testenv/setup demo
-	@$(MAKE) --no-print-directory vm KERNEL=6.1 NIC=e1000e SCENARIO=bulk-udp OUT=out/demo
-	@cat out/demo/verify.txt
+	@$(MAKE) --no-print-directory vm KERNEL=6.1 NIC=e1000e SCENARIO=bulk-udp OUT=out/demo; code=$$?; \
+	echo; cat out/demo/verify.txt; \
+	echo; echo "The report and the capture it was made from are in out/demo."; exit $$code
 
 vm: build ## one guest: KERNEL=6.1 NIC=e1000e SCENARIO=bulk-udp OUT=out/bulk-udp
-	$(GO) run ./testenv/vm -kernel $(KERNEL) $(if $(MODULES),-modules $(MODULES)) \
+	$(GO) run ./testenv/vm -kernel $(KERNEL) $(if $(MODULES),-modules $(MODULES) )\
 		-nic $(NIC) -scenario $(SCENARIO) -seed $(SEED) -out $(OUT)
 
 clean: ## remove what was built and recorded
