@@ -14,6 +14,7 @@ FUZZTIME  ?=
 
 # The pin: the BPF object in the tree is this compiler's, byte for byte.
 CLANG        := clang-14
+CLANG_PIN    := Debian clang version 14.0.6
 CLANG_FORMAT := clang-format-14
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
@@ -61,10 +62,10 @@ SUMS = find bpf cmd internal -type f -exec sha256sum {} + | sort -k 2
 check-generate:
 	@mkdir -p out
 	@$(SUMS) >out/generate.before
-	@if command -v $(CLANG) >/dev/null; then \
+	@if $(CLANG) --version 2>/dev/null | grep -q '$(CLANG_PIN)'; then \
 		BPF2GO_CC=$(CLANG) $(GO) generate ./...; \
 	else \
-		echo "go generate of the BPF object: skipped, the pin $(CLANG) is not here" | tee -a $(LEFT_OUT); \
+		echo "go generate of the BPF object: skipped, the pin ($(CLANG_PIN)) is not here" | tee -a $(LEFT_OUT); \
 		$(GO) generate $$($(GO) list ./... | grep -v /internal/probes); \
 	fi
 	@$(SUMS) >out/generate.after
