@@ -34,6 +34,7 @@ func TestRefusals(t *testing.T) {
 		"dev_hard_start_xmit": {Suffixed: "dev_hard_start_xmit.isra.0", BTF: true},
 	}, Tracepoints: map[string]bool{"qdisc_dequeue": true}}
 	_, noBTF := probes.Gather("no-such-vmlinux")
+	_, noNetns := (&recordFlags{netns: []string{"no-such-namespace"}}).config()
 	var b strings.Builder
 	for _, c := range []struct {
 		what string
@@ -43,6 +44,7 @@ func TestRefusals(t *testing.T) {
 		{"no CAP_PERFMON", (&probes.Facts{Caps: without("CAP_PERFMON")}).Permitted()},
 		{"lockdown", (&probes.Facts{Caps: all, Lockdown: "confidentiality"}).Permitted()},
 		{"a BTF file that is not there", noBTF},
+		{"a namespace that is not there", noNetns},
 		{"a hook that is not there", plan(&probes.Facts{})},
 		{"a hook with another name", plan(missing)},
 	} {
