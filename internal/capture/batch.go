@@ -13,20 +13,20 @@ import (
 type batch struct {
 	n    int64 // groups read before this one
 	left int   // records not yet delivered
-	mem  [256][]uint64
+	mem  [256]words
 }
 
-// bytes is room for n bytes of records of a kind, aligned for their structs.
-func (b *batch) bytes(k event.Kind, n int) []byte {
+// room is the memory for a block of a kind.
+func (b *batch) room(k event.Kind) words {
 	if b.mem[k] == nil {
-		b.mem[k] = make([]uint64, maxRaw/8)
+		b.mem[k] = make(words, maxRaw/8)
 	}
-	return unsafe.Slice((*byte)(unsafe.Pointer(&b.mem[k][0])), maxRaw)[:n]
+	return b.mem[k]
 }
 
-// head is the record that begins off bytes into the kind's memory.
-func (b *batch) head(k event.Kind, off int) *event.Header {
-	return (*event.Header)(unsafe.Pointer(&b.mem[k][off/8]))
+// header of the record that begins off bytes into m.
+func header(m words, off int) *event.Header {
+	return (*event.Header)(unsafe.Pointer(&m[off/8]))
 }
 
 // record is the whole record that begins with h. h points into a batch, where

@@ -1,9 +1,132 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package capture writes and reads the capture file (.txtrace): a stream of
-// records as the BPF programs submitted them, with what is known when
-// recording begins (Header) and when it ends (Footer).
+// Package capture writes and reads the capture file (.txtrace): the records as
+// the BPF programs submitted them, with what is known when recording begins
+// (Header) and when it ends (Footer). Both sides work on streams, in constant
+// memory. A reader trusts no byte of a file.
 //
-// The format is being settled: the public API below it is what other packages
-// build on.
+// # The file, version 1
+//
+// All numbers are little-endian, all checksums CRC-32C (Castagnoli).
+//
+//	file   = prefix header block* footer
+//	prefix = 89 "TXTRC" 0d 0a, version u32 (1), length of the header u32,
+//	         checksum of the header u32, checksum of the 20 bytes before u32
+//	header = JSON, see Header
+//	footer = "TxF" 0a, length of the JSON u32, checksum of the JSON u32,
+//	         checksum of the 12 bytes before u32, JSON (see Footer),
+//	         "TxEnd" 0d 0a 1a
+//
+// A file without a whole footer is cut. JSON is 32 MiB at most.
+//
+// # Blocks
+//
+// A block holds records of one kind. Its header is
+//
+//	 0  "TxB" 0a
+//	 4  kind u8 (0: an address list)
+//	 5  codec u8 (0: packed, 1: packed and then s2)
+//	 6  size of a record u16
+//	 8  group u32
+//	12  count of records u32, at least 1
+//	16  raw length u32: count times size, 64 KiB at most (address list: 128 KiB)
+//	20  stored length u32, not above raw length plus size / 8
+//	24  checksum of the stored bytes u32, held before they are unpacked
+//	28  count of CPUs u32
+//	32  lowest Time u64
+//	40  highest Time u64
+//	48  for each CPU: CPU u16, 0 u16, lowest Seq u32, highest Seq u32,
+//	    modulo 2^32, in order of appearance
+//	..  checksum of the header up to here u32
+//
+// and its stored bytes follow. What they unpack to is bound by the raw length
+// plus size / 8. Kinds a reader does not know are skipped and counted; every
+// kind begins with an event.Header, so has 40 bytes or more, 1024 at most, and
+// a multiple of 8.
+//
+// Decision: a group is all blocks that were open at one moment, closed
+// together when one of them holds 64 KiB, when the records' times span 200 ms,
+// or 200 ms after the first of them was seen. All of a group left the ring
+// before all of the next. That is what lets a reader merge the kinds again
+// with a bounded window, and costs a header of 64 bytes for kinds that are
+// rare. A group is one Write; blocks of a group have the same group number,
+// and each kind occurs once in it.
+//
+// Decision: within a block records have no order that means anything. The
+// writer sorts them by device and queue when there are several, because they
+// pack better; the reader sorts them anyway.
+//
+// # Packing
+//
+// The design's "all first bytes, then all second bytes" holds for what is left
+// when each field's prediction is taken off. Packed bytes are
+//
+//	the first record
+//	the plane map: size / 8 bytes, bit b of byte i for byte 8i+b of a record
+//	for each bit set, in the order of the columns: a plane, the bytes at that
+//	  place of all other records' residues, count - 1 bytes
+//
+// A record is cut into columns. The order of columns is: first, word by word,
+// those of opBase, then those with the default prediction in the order of
+// their fields, then those of the table rules in its order, general rows and
+// rows of the kind alike. A column's prediction is, for record i of a block,
+//
+//	opBase  the first record's bytes, the residue is their XOR: fields of one
+//	        and two bytes, listed fields, and those that rules name
+//	opPrev  record i-1's value: other fields of eight bytes
+//	opSum   record i-1's value, or a sum that rules name: fields of four bytes
+//	opMean  packets times the mean length of record i-1
+//	opSeq   Seq of the last record before i with the same CPU modulo 64, or 0
+//	opTime  Time of record i-1 plus Dur of record i
+//
+// modulo 2^32 or 2^64. Except for opBase the residue d is value minus
+// prediction, stored as 2d, or as -2d-1 when d is negative: small ones have no
+// high bytes.
+//
+// Decision: addresses (unit "addr", and Birth, a socket's other name) are
+// listed: the group's first block, of kind 0, is the list of the different
+// ones, packed like records of one 8-byte field, and records hold indexes into
+// it. Entry 0 is 0. Hashed addresses do not compress, each is met three times
+// and more in a batch's life, and they were half of the file.
+//
+// Decision: the rules follow what the fields mean: a list's count is what was
+// walked, what was queued is what was queued before plus what was sent, the
+// limit moves with what completed. They take a third off bulk-udp captures and
+// make recording cheaper, as planes of zeros are neither stored nor
+// compressed. They belong to the format: a change of rules, as of a record's
+// layout, is a new codec or a new version.
+//
+// Decision: s2's fastest encoder. Its better one takes 4 % off for half as
+// much work again; zstd takes 20 % off for several times the work, while
+// recording shares the CPU with the load.
+//
+// # Reading
+//
+// Decision: each CPU's records come in order of Seq, always, and those of
+// different CPUs in order of Time as far as one group tells: the reader is a
+// group ahead of what it delivers. BPF programs can be interrupted and, in
+// tasks, preempted between taking a number and submitting, so a record may
+// follow, in the ring, records with higher numbers. The merge waits for a
+// missing number for 4 further groups: that long, at 64 KiB per kind or 200 ms
+// each, a program is not kept from a CPU that keeps making records. After that
+// it is a Gap. A record that comes later still is dropped and counted (Late):
+// it stays part of the loss that was reported, and no record is ever out of
+// order. Records wait for 8 groups at most, so memory is bound whatever a file
+// holds.
+//
+// Decision: a Gap is delivered where it begins in time, so that a consumer
+// knows of it before anything it may have missed. At the end of the file the
+// footer's ledger tells what was taken after the last record.
+//
+// Decision: damage. A block whose stored bytes are damaged is skipped by its
+// length, which its header's own checksum vouches for; the records show as
+// gaps, those of other kinds in the group are delivered. A damaged address
+// list takes with it the blocks that use it. Where a header is damaged nothing
+// after it can be trusted: the file counts as cut there. So damage takes
+// records away and never makes one.
+//
+// Decision: disk full. A group that the output took in part is kept, and its
+// rest is written before anything else at the next attempt. The file goes on
+// whole when room comes back, without seeking, on a pipe too; what came due
+// meanwhile is dropped, counted, and a gap by its numbers.
 package capture

@@ -4,6 +4,7 @@ package capture
 
 import (
 	"encoding/binary"
+	"errors"
 	"hash/crc32"
 
 	"github.com/txtrace/txtrace/internal/event"
@@ -25,14 +26,17 @@ const (
 	footSize   = 16 // footer frame before the JSON footer
 
 	maxRaw    = 64 << 10 // bytes of a block's records
+	maxRecord = 1 << 10  // bytes of one record, also of a kind not known here
 	maxJSON   = 32 << 20 // bytes of the JSON header or footer
-	maxRanges = maxRaw / 8
+	minRecord = 40       // every record has an event.Header
+	maxRanges = maxRaw / minRecord
+	maxAddrs  = 1 << 14 // entries of an address list; full blocks of all kinds hold fewer
 )
 
 // Codecs of a block.
 const (
-	codecPlain = 0 // the records as they are
-	codecS2    = 1 // transposed by bytes, s2
+	codecPacked = 0 // packed
+	codecS2     = 1 // packed, s2
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -41,11 +45,20 @@ func sum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
 
 var le = binary.LittleEndian
 
+// endian is event.ErrEndian on a machine that cannot read captures.
+func endian() error {
+	if _, err := event.Decode(nil); errors.Is(err, event.ErrEndian) {
+		return err
+	}
+	return nil
+}
+
 // Offsets in event.Header, the same in every record.
 const (
-	offCPU  = 4
-	offSeq  = 8
-	offTime = 16
+	offCPU     = 4
+	offSeq     = 8
+	offTime    = 16
+	offIfindex = 24 // and then Netns
 )
 
 // cpuRange is the span of sequence numbers of one CPU in a block.
@@ -91,9 +104,9 @@ func appendBlockHead(dst []byte, h *blockHead) []byte {
 	return le.AppendUint32(dst, sum(dst[start:]))
 }
 
-// parseBlockHead reads the fixed part. The ranges follow it in the file.
-func parseBlockHead(b []byte) blockHead {
-	return blockHead{
+// parseBlockHead reads the fixed part, and the number of ranges that follow it.
+func parseBlockHead(b []byte) (h blockHead, ranges uint32) {
+	h = blockHead{
 		kind:    event.Kind(b[4]),
 		codec:   b[5],
 		size:    int(le.Uint16(b[6:])),
@@ -102,8 +115,28 @@ func parseBlockHead(b []byte) blockHead {
 		raw:     int(le.Uint32(b[16:])),
 		stored:  int(le.Uint32(b[20:])),
 		sum:     le.Uint32(b[24:]),
-		ranges:  make([]cpuRange, 0),
 		minTime: le.Uint64(b[32:]),
 		maxTime: le.Uint64(b[40:]),
 	}
+	return h, le.Uint32(b[28:])
+}
+
+// maxPacked is the most that the packed form of raw bytes of records takes.
+func maxPacked(raw, size int) int { return raw + size/8 }
+
+// sound says that the numbers of a block header go together and are within
+// bounds: nothing is allocated or skipped by a header that is not.
+func (h *blockHead) sound() bool {
+	limit := maxRaw
+	switch {
+	case h.kind == kindAddrs:
+		limit = maxAddrs * 8
+		if h.size != 8 {
+			return false
+		}
+	case h.size < minRecord || h.size > maxRecord || h.size%8 != 0:
+		return false
+	}
+	return h.count > 0 && h.raw == h.count*h.size && h.raw <= limit && h.stored <= maxPacked(h.raw, h.size) &&
+		(!h.kind.Valid() || h.size == h.kind.Size())
 }

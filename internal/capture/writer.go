@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/klauspost/compress/s2"
@@ -24,60 +25,67 @@ const MaxAge = 200 * time.Millisecond
 // output fails it stays usable: see Append.
 type Writer struct {
 	out     io.Writer
-	tabs    []event.Table
 	open    [256]*openBlock // by kind
-	kinds   []event.Kind    // kinds with an open block, in order of their first record
-	n       int             // records in the open blocks
+	kinds   []event.Kind    // kinds with records in their open block, in order of the first
 	first   uint64          // time of the group's first record
 	seen    time.Time       // Tick that first met the open group
 	group   uint32
-	pending []byte     // of the last group: what the output did not take
-	owed    [256]int64 // records in pending, by kind
-	err     error      // of the last Write
+	pending []byte         // what the output did not take of the last group, or of the footer
+	owed    [256]KindStats // of that group
+	err     error          // of the last Write
+	ended   bool           // the footer is made, and pending if not written
+	closed  bool
 	stats   [256]KindStats
 	total   WriterStats
-	closed  bool
+
+	list    addrs
+	pk      packer
 	buf     []byte // a group under construction
-	tmp     []byte
+	packed  []byte // a block under construction
+	spare   words  // for sorting a block
 	scratch []byte // Put
 }
 
-type openBlock struct {
-	size    int
-	buf     []byte
-	count   int
-	minTime uint64
-	maxTime uint64
-	ranges  []cpuRange
-	last    int // range that the last record fell into
-}
-
 // NewWriter writes the magic, the version and the header. h.Tables may be nil:
-// the tables of this build are stored then. Tables of kinds this build does
-// not know may follow them.
+// those of this build are stored then. Given ones must agree with this build
+// on every kind it knows (else ErrTables) and may have more kinds.
 func NewWriter(out io.Writer, h *Header) (*Writer, error) {
+	if err := endian(); err != nil {
+		return nil, err
+	}
 	hh := *h
 	if hh.Tables == nil {
 		hh.Tables = event.Tables()
 	}
-	js, err := json.Marshal(&hh)
-	if err != nil {
-		return nil, fmt.Errorf("capture header: %w", err)
+	if err := checkTables(hh.Tables); err != nil {
+		return nil, err
 	}
-	w := &Writer{out: out, tabs: hh.Tables}
+	js, err := marshal("capture header", &hh)
+	if err != nil {
+		return nil, err
+	}
 	b := make([]byte, 0, prefixSize+len(js))
 	b = append(b, fileMagic...)
 	b = le.AppendUint32(b, Version)
 	b = le.AppendUint32(b, uint32(len(js)))
 	b = le.AppendUint32(b, sum(js))
 	b = le.AppendUint32(b, sum(b))
-	b = append(b, js...)
-	n, err := out.Write(b)
-	w.total.Written += int64(n)
-	if err != nil {
+	w := &Writer{out: out, pending: append(b, js...)}
+	if err := w.write(); err != nil {
 		return nil, fmt.Errorf("capture header: %w", err)
 	}
 	return w, nil
+}
+
+func marshal(what string, v any) ([]byte, error) {
+	js, err := json.Marshal(v)
+	if err == nil && len(js) > maxJSON {
+		err = fmt.Errorf("%d bytes of JSON, more than %d", len(js), maxJSON)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	return js, nil
 }
 
 // Append adds one record: exactly the bytes that a BPF program submitted,
@@ -85,68 +93,64 @@ func NewWriter(out io.Writer, h *Header) (*Writer, error) {
 //
 // An error that is ErrRecord means that rec was refused and nothing else
 // happened. Any other error comes from the output: the group that was due
-// could not be written. What the output did take stays sound. The rest of that
-// one group is kept and written first at the next attempt, so that the file is
-// whole again when room comes back; groups that come due meanwhile are dropped
-// and counted (Stats), which a reader sees as gaps. The caller may go on.
+// could not be written whole. What the output did take stays sound. The rest
+// of that one group is kept and written first at the next attempt, so that the
+// file goes on without a tear when room comes back; groups that come due
+// meanwhile are dropped and counted (WriterStats.Dropped), which a reader sees
+// as gaps. The caller may go on appending; rec itself is taken.
 func (w *Writer) Append(rec []byte) error {
-	if len(rec) == 0 || len(rec) != event.Kind(rec[0]).Size() || w.closed {
-		w.total.Refused++
-		if w.closed {
-			return fmt.Errorf("%w: the capture is closed", ErrRecord)
+	if len(rec) >= minRecord {
+		b := w.open[rec[0]]
+		t := le.Uint64(rec[offTime:])
+		if b != nil && len(rec) == b.size && b.used > 0 && b.used+len(rec) <= maxRaw && int64(t-w.first) < int64(MaxAge) {
+			b.used += copy(b.buf[b.used:], rec)
+			return nil
 		}
-		if len(rec) == 0 {
-			return fmt.Errorf("%w: no bytes", ErrRecord)
-		}
-		return fmt.Errorf("%w: %d bytes of kind %s, which has %d", ErrRecord, len(rec), event.Kind(rec[0]), event.Kind(rec[0]).Size())
 	}
-	t := le.Uint64(rec[offTime:])
-	b := w.open[rec[0]]
+	return w.appendFirst(rec)
+}
+
+// appendFirst is Append when a block is empty or must be closed, or rec is no
+// record.
+func (w *Writer) appendFirst(rec []byte) error {
+	if err := w.refuse(rec); err != nil {
+		w.total.Refused++
+		return err
+	}
+	k, t := event.Kind(rec[0]), le.Uint64(rec[offTime:])
+	b := w.open[k]
 	if b == nil {
-		b = &openBlock{size: len(rec), buf: make([]byte, 0, maxRaw)}
-		w.open[rec[0]] = b
+		b = newOpenBlock(len(rec))
+		w.open[k] = b
 	}
 	var err error
-	if w.n > 0 && (len(b.buf)+len(rec) > maxRaw || int64(t-w.first) >= int64(MaxAge)) {
+	if len(w.kinds) > 0 && (b.used+len(rec) > maxRaw || int64(t-w.first) >= int64(MaxAge)) {
 		err = w.Flush()
 	}
-	if w.n == 0 {
+	if len(w.kinds) == 0 {
 		w.first = t
 	}
-	w.n++
-	if b.count == 0 {
-		w.kinds = append(w.kinds, event.Kind(rec[0]))
-		b.minTime, b.maxTime = t, t
-		b.ranges = b.ranges[:0]
-		b.last = -1
+	if b.used == 0 {
+		w.kinds = append(w.kinds, k)
 	}
-	b.count++
-	b.buf = append(b.buf, rec...)
-	b.note(t, le.Uint16(rec[offCPU:]), le.Uint32(rec[offSeq:]))
+	b.used += copy(b.buf[b.used:], rec)
 	return err
 }
 
-// note widens the block's ranges by one record.
-func (b *openBlock) note(t uint64, cpu uint16, seq uint32) {
-	b.minTime, b.maxTime = min(b.minTime, t), max(b.maxTime, t)
-	if b.last < 0 || b.ranges[b.last].cpu != cpu {
-		b.last = -1
-		for i := range b.ranges {
-			if b.ranges[i].cpu == cpu {
-				b.last = i
-			}
-		}
-		if b.last < 0 {
-			b.last = len(b.ranges)
-			b.ranges = append(b.ranges, cpuRange{cpu, seq, seq})
-		}
+// refuse says why rec cannot be appended, if so.
+func (w *Writer) refuse(rec []byte) error {
+	switch {
+	case w.ended:
+		return fmt.Errorf("%w: the capture is closed", ErrRecord)
+	case len(rec) == 0:
+		return fmt.Errorf("%w: no bytes", ErrRecord)
+	case !event.Kind(rec[0]).Valid():
+		return fmt.Errorf("%w: kind %d is unknown", ErrRecord, rec[0])
 	}
-	r := &b.ranges[b.last]
-	if int32(seq-r.last) > 0 {
-		r.last = seq
-	} else if int32(seq-r.first) < 0 {
-		r.first = seq
+	if k := event.Kind(rec[0]); len(rec) != k.Size() {
+		return fmt.Errorf("%w: %d bytes, a %s has %d", ErrRecord, len(rec), k, k.Size())
 	}
+	return nil
 }
 
 // Tick closes the open blocks when they are MaxAge old. The caller drives it
@@ -154,8 +158,8 @@ func (b *openBlock) note(t uint64, cpu uint16, seq uint32) {
 // met the blocks. The error is that of Append.
 func (w *Writer) Tick(now time.Time) error {
 	switch {
-	case w.n == 0:
-		return nil
+	case len(w.kinds) == 0:
+		return w.write()
 	case w.seen.IsZero():
 		w.seen = now
 		return nil
@@ -165,48 +169,38 @@ func (w *Writer) Tick(now time.Time) error {
 	return w.Flush()
 }
 
-// Flush closes the open blocks now. The error is that of Append. With nothing
-// open it still retries what an earlier error left behind.
+// Flush closes the open blocks now, after what an earlier error left behind.
+// The error is that of Append.
 func (w *Writer) Flush() error {
-	if err := w.retry(); err != nil {
+	if err := w.write(); err != nil {
 		for _, k := range w.kinds {
-			b := w.open[k]
-			w.stats[k].Dropped += int64(b.count)
-			w.total.Dropped += int64(b.count)
+			n := int64(w.open[k].count())
+			w.stats[k].Dropped += n
+			w.total.Dropped += n
 		}
 		w.reset()
 		return err
 	}
-	if w.n == 0 {
+	if len(w.kinds) == 0 {
 		return nil
 	}
-	w.buf = w.buf[:0]
-	for _, k := range w.kinds {
-		b := w.open[k]
-		at := len(w.buf)
-		w.buf = w.appendBlock(w.buf, k, b)
-		w.owed[k] = int64(b.count)
-		s := &w.stats[k]
-		s.Blocks++
-		s.Raw += int64(len(b.buf))
-		s.Stored += int64(len(w.buf) - at)
-	}
+	w.build()
 	w.group++
 	w.reset()
 	w.pending = w.buf
-	return w.retry()
+	return w.write()
 }
 
+// reset empties the open blocks.
 func (w *Writer) reset() {
 	for _, k := range w.kinds {
-		b := w.open[k]
-		b.buf, b.count = b.buf[:0], 0
+		w.open[k].used = 0
 	}
-	w.kinds, w.n, w.seen = w.kinds[:0], 0, time.Time{}
+	w.kinds, w.seen = w.kinds[:0], time.Time{}
 }
 
-// retry writes what is pending.
-func (w *Writer) retry() error {
+// write gives the output what is pending.
+func (w *Writer) write() error {
 	if len(w.pending) == 0 {
 		return nil
 	}
@@ -214,70 +208,101 @@ func (w *Writer) retry() error {
 	n = max(0, min(n, len(w.pending)))
 	w.total.Written += int64(n)
 	w.pending = w.pending[n:]
-	if err == nil && len(w.pending) > 0 {
-		err = io.ErrShortWrite
-	}
-	w.err = err
 	if len(w.pending) > 0 {
-		return fmt.Errorf("capture: %w", err)
+		if err == nil {
+			err = io.ErrShortWrite
+		}
+		w.err = fmt.Errorf("capture: %w", err)
+		return w.err
 	}
+	w.err = nil
 	for k := range w.owed {
-		w.stats[k].Records += w.owed[k]
-		w.owed[k] = 0
+		w.stats[k].add(w.owed[k])
 	}
+	w.owed = [256]KindStats{}
 	return nil
 }
 
-func (w *Writer) appendBlock(dst []byte, k event.Kind, b *openBlock) []byte {
-	if w.tmp == nil {
-		w.tmp = make([]byte, maxRaw+s2.MaxEncodedLen(maxRaw))
+// build makes the group's blocks in w.buf.
+func (w *Writer) build() {
+	w.buf = w.buf[:0]
+	w.list.reset()
+	for _, k := range w.kinds {
+		b := w.open[k]
+		if b.survey() {
+			w.sort(b)
+		}
+		w.list.fold(b.mem, b.count(), layouts[k])
 	}
-	h := blockHead{
-		kind: k, codec: codecS2, size: b.size, group: w.group, count: b.count, raw: len(b.buf),
-		minTime: b.minTime, maxTime: b.maxTime, ranges: b.ranges,
+	if n := len(w.list.vals); n > 1 {
+		w.block(&blockHead{kind: kindAddrs, size: 8, count: n, raw: 8 * n}, w.list.vals)
 	}
-	raw := w.tmp[:len(b.buf)]
-	transpose(raw, b.buf, b.size)
-	data := s2.Encode(w.tmp[maxRaw:], raw)
-	if len(data) >= len(b.buf) {
-		h.codec, data = codecPlain, b.buf
+	for _, k := range w.kinds {
+		b := w.open[k]
+		w.block(&blockHead{
+			kind: k, size: b.size, count: b.count(), raw: b.used,
+			minTime: b.minTime, maxTime: b.maxTime, ranges: b.ranges,
+		}, b.mem)
+	}
+}
+
+// block adds one block to w.buf.
+func (w *Writer) block(h *blockHead, m words) {
+	w.packed = w.pk.pack(w.packed[:0], m, h.count, layouts[h.kind])
+	at := len(w.buf)
+	w.buf = appendBlockHead(w.buf, h)
+	body := len(w.buf)
+	room := s2.MaxEncodedLen(len(w.packed))
+	w.buf = slices.Grow(w.buf, room)
+	data := s2.Encode(w.buf[body:body+room], w.packed)
+	h.codec, h.group = codecS2, w.group
+	if len(data) >= len(w.packed) {
+		h.codec = codecPacked
+		data = append(w.buf[body:], w.packed...)
 	}
 	h.stored, h.sum = len(data), sum(data)
-	dst = appendBlockHead(dst, &h)
-	return append(dst, data...)
+	appendBlockHead(w.buf[:at], h) // now that all is known
+	w.buf = w.buf[:body+len(data)]
+	w.owed[h.kind] = KindStats{Blocks: 1, Records: int64(h.count), Raw: int64(h.raw), Stored: int64(len(w.buf) - at)}
 }
 
 // Err is the error of the last attempt to write, nil when all is well again.
 func (w *Writer) Err() error { return w.err }
 
 // Close writes what is open and then the footer, with f.Records filled in when
-// it is nil. Without a sound write the file stays cut and Close says why.
-// Close does not close the output.
+// it is nil. After an error it may be called again; as long as it fails the
+// file is cut. Close does not close the output.
 func (w *Writer) Close(f *Footer) error {
 	if w.closed {
 		return nil
 	}
-	err := w.Flush()
-	w.closed = true
-	if err != nil {
-		for k, n := range w.owed {
-			w.stats[k].Dropped += n
-			w.total.Dropped += n
+	if !w.ended {
+		if err := w.Flush(); err != nil {
+			return err
 		}
-		return err
-	}
-	ff := *f
-	if ff.Records == nil {
-		ff.Records = make(map[string]int64)
-		for k := range w.stats {
-			if n := w.stats[k].Records; n > 0 {
-				ff.Records[event.Kind(k).String()] = n
-			}
+		b, err := w.footer(*f)
+		if err != nil {
+			return err
 		}
+		w.pending, w.ended = b, true
 	}
-	js, err := json.Marshal(&ff)
-	if err != nil {
+	if err := w.write(); err != nil {
 		return fmt.Errorf("capture footer: %w", err)
+	}
+	w.closed = true
+	return nil
+}
+
+func (w *Writer) footer(f Footer) ([]byte, error) {
+	if f.Records == nil {
+		f.Records = make(map[string]int64)
+		for _, s := range w.Stats().Kinds {
+			f.Records[s.Kind.String()] = s.Records
+		}
+	}
+	js, err := marshal("capture footer", &f)
+	if err != nil {
+		return nil, err
 	}
 	b := make([]byte, 0, footSize+len(js)+len(endMarker))
 	b = append(b, footMagic...)
@@ -285,26 +310,16 @@ func (w *Writer) Close(f *Footer) error {
 	b = le.AppendUint32(b, sum(js))
 	b = le.AppendUint32(b, sum(b))
 	b = append(b, js...)
-	b = append(b, endMarker...)
-	n, err := w.out.Write(b)
-	w.total.Written += int64(n)
-	if err == nil && n < len(b) {
-		err = io.ErrShortWrite
-	}
-	if err != nil {
-		w.err = err
-		return fmt.Errorf("capture footer: %w", err)
-	}
-	return nil
+	return append(b, endMarker...), nil
 }
 
 // Stats of the writer so far.
 func (w *Writer) Stats() WriterStats {
 	s := w.total
-	for k := range w.stats {
-		if ks := w.stats[k]; ks.Blocks > 0 || ks.Dropped > 0 {
-			ks.Kind = event.Kind(k)
-			s.Kinds = append(s.Kinds, ks)
+	s.Kinds, s.Shared = kindStats(&w.stats)
+	for k := range w.owed {
+		if event.Kind(k) != kindAddrs {
+			s.Pending += w.owed[k].Records
 		}
 	}
 	return s

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capture
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/klauspost/compress/s2"
+	"github.com/txtrace/txtrace/internal/event"
+)
+
+// readBlockHead reads up to the data of the next block, into r.next. It is
+// false at the footer and where nothing more can be read.
+func (r *Reader) readBlockHead() bool {
+	m, err := r.in.Peek(len(blockMagic))
+	switch {
+	case len(m) == 0:
+		return r.stop(err, "it ends without a footer")
+	case len(m) < len(blockMagic):
+		return r.stop(err, "it ends inside a block header")
+	case string(m) == footMagic:
+		return r.readFooter()
+	case string(m) != blockMagic:
+		return r.stop(nil, "what follows is no block")
+	}
+	r.headBuf = grow(r.headBuf, blockSize)
+	if _, err := io.ReadFull(r.in, r.headBuf); err != nil {
+		return r.stop(err, "it ends inside a block header")
+	}
+	h, ranges := parseBlockHead(r.headBuf)
+	if ranges > maxRanges {
+		return r.stop(nil, "a block header is damaged")
+	}
+	r.headBuf = grow(r.headBuf, blockSize+int(ranges)*rangeSize+sumSize)
+	if _, err := io.ReadFull(r.in, r.headBuf[blockSize:]); err != nil {
+		return r.stop(err, "it ends inside a block header")
+	}
+	end := len(r.headBuf) - sumSize
+	if sum(r.headBuf[:end]) != le.Uint32(r.headBuf[end:]) {
+		return r.stop(nil, "a block header is damaged")
+	}
+	if !h.sound() {
+		return r.stop(nil, "a block header contradicts itself")
+	}
+	r.next, r.has = h, true
+	return true
+}
+
+// stop ends the blocks where nothing more can be read; err is the input's. It
+// is always false.
+func (r *Reader) stop(err error, reason string) bool {
+	r.end = true
+	r.cut = &CutInfo{Offset: r.off, Reason: reason}
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		r.err = err
+	}
+	return false
+}
+
+// readBlock reads the data of r.next, records into b. It is false where the
+// file ends. A block that is damaged inside is skipped.
+func (r *Reader) readBlock(b *batch) bool {
+	h := &r.next
+	r.data = grow(r.data[:0], h.stored)
+	if _, err := io.ReadFull(r.in, r.data); err != nil {
+		return r.stop(err, "it ends inside a block")
+	}
+	size := int64(len(r.headBuf) + h.stored)
+	r.off += size
+	s := KindStats{Blocks: 1, Stored: size, Raw: int64(h.raw), Records: int64(h.count)}
+	switch {
+	case h.kind == kindAddrs:
+		r.list.vals = slices.Grow(r.list.vals[:0], h.count)[:h.count]
+		if !r.unpack(h, r.list.vals) || r.list.vals[0] != 0 {
+			r.list.vals = append(r.list.vals[:0], 0)
+			r.total.Corrupt++
+		}
+	case !h.kind.Valid():
+		r.total.Unknown += int64(h.count)
+	default:
+		m := b.room(h.kind)
+		if !r.unpack(h, m) || !r.list.unfold(m, h.count, layouts[h.kind]) || !allOf(m, h) {
+			r.total.Corrupt++
+			s.Raw, s.Records = 0, 0
+			break
+		}
+		b.left += h.count
+		r.o.add(m, h.count, h.size)
+	}
+	r.stats[h.kind].add(s)
+	return true
+}
+
+// unpack turns r.data into what it was packed from, in m. It is false when the
+// data is damaged.
+func (r *Reader) unpack(h *blockHead, m words) bool {
+	if sum(r.data) != h.sum {
+		return false
+	}
+	src := r.data
+	switch h.codec {
+	case codecPacked:
+	case codecS2:
+		n, err := s2.DecodedLen(src)
+		if err != nil || n > maxPacked(h.raw, h.size) {
+			return false
+		}
+		r.packed = grow(r.packed[:0], n)
+		if src, err = s2.Decode(r.packed, src); err != nil {
+			return false
+		}
+	default:
+		return false
+	}
+	return r.pk.unpack(m, src, h.count, layouts[h.kind])
+}
+
+// allOf says that all records in m have the kind that their block says.
+func allOf(m words, h *blockHead) bool {
+	for i := 0; i < h.count*h.size/8; i += h.size / 8 {
+		if event.Kind(m[i]) != h.kind { // the lowest byte
+			return false
+		}
+	}
+	return true
+}
+
+// readFooter reads the rest of the file. It is always false.
+func (r *Reader) readFooter() bool {
+	var p [footSize]byte
+	if _, err := io.ReadFull(r.in, p[:]); err != nil {
+		return r.stop(err, "it ends inside its footer")
+	}
+	n := le.Uint32(p[4:])
+	if sum(p[:footSize-sumSize]) != le.Uint32(p[footSize-sumSize:]) || n > maxJSON {
+		return r.stop(nil, "the footer is damaged")
+	}
+	js, err := readN(r.in, int64(n)+int64(len(endMarker)))
+	if err != nil {
+		return r.stop(err, "it ends inside its footer")
+	}
+	f := new(Footer)
+	if string(js[n:]) != endMarker || sum(js[:n]) != le.Uint32(p[8:]) || json.Unmarshal(js[:n], f) != nil {
+		return r.stop(nil, "the footer is damaged")
+	}
+	r.off += footSize + int64(len(js))
+	r.footer, r.end = f, true
+	_, err = r.in.Peek(1)
+	r.total.Trailing = err == nil
+	return false
+}
+
+// readN reads n bytes, taking memory only as they come.
+func readN(in io.Reader, n int64) ([]byte, error) {
+	var b bytes.Buffer
+	if _, err := io.CopyN(&b, in, n); err != nil {
+		return nil, fmt.Errorf("after %d of %d bytes: %w", b.Len(), n, err)
+	}
+	return b.Bytes(), nil
+}
+
+// grow makes b n long, keeping what it holds.
+func grow[T any](b []T, n int) []T {
+	if n <= cap(b) {
+		return b[:n]
+	}
+	return append(make([]T, 0, n), b...)[:n]
+}
