@@ -138,6 +138,62 @@ func TestDQLSlack(t *testing.T) {
 	}
 }
 
+// Each branch of a completion once, on a queue with limit 4000 of which the
+// last completion left inFlight bytes, over by ov, the last object being last.
+func TestDQLBranches(t *testing.T) {
+	cases := []struct {
+		name                   string
+		inFlight, ov, last     uint32
+		queued, count          uint32 // since
+		limit, lowest, ovAfter uint32
+		stamped                bool
+		minLimit, maxLimit     uint32
+		holdOver               bool
+	}{
+		{name: "drained, never held back", inFlight: 1000, queued: 1000, count: 2000, limit: 4000, lowest: 900},
+		{name: "drained, held back now", inFlight: 1000, queued: 4000, count: 5000, limit: 4000 + 4000, lowest: dqlNoSlack, stamped: true},
+		{name: "held back then, all of it done", inFlight: 1000, ov: 300, queued: 2000, count: 1500, limit: 4000 + 500 + 300, lowest: dqlNoSlack, stamped: true},
+		{name: "held back then, exactly that done", inFlight: 1000, ov: 300, queued: 2000, count: 1000, limit: 4000 + 300, lowest: dqlNoSlack, stamped: true},
+		{name: "not held back, all of it done, still busy", inFlight: 1000, queued: 2000, count: 1500, limit: 4000, lowest: 900},
+		{name: "nothing was in flight", queued: 3000, count: 100, limit: 4000, lowest: 900},
+		{name: "over, still busy", inFlight: 3000, queued: 2000, count: 100, limit: 4000, lowest: 900, ovAfter: 1000},
+		{name: "slack of twice the count", inFlight: 3000, queued: 100, count: 1900, limit: 4000, lowest: 200},
+		{name: "slack with what was over", inFlight: 3000, ov: 50, last: 60, queued: 100, count: 1900, limit: 4000, lowest: 250},
+		{name: "slack of the last object", inFlight: 3000, ov: 50, last: 750, queued: 100, count: 1900, limit: 4000, lowest: 700},
+		{name: "last object counts only if over", inFlight: 3000, last: 750, queued: 100, count: 1900, limit: 4000, lowest: 200},
+		{name: "slack no lower than before", inFlight: 3000, queued: 100, count: 1000, limit: 4000, lowest: 900},
+		{name: "given back", inFlight: 3000, queued: 100, count: 1900, holdOver: true, limit: 3800, lowest: dqlNoSlack, stamped: true},
+		{name: "given back down to limit_min", inFlight: 3000, queued: 100, count: 1900, holdOver: true, minLimit: 3900, limit: 3900, lowest: dqlNoSlack, stamped: true},
+		{name: "grown up to limit_max", inFlight: 1000, queued: 4000, count: 5000, maxLimit: 5000, limit: 5000, lowest: dqlNoSlack, stamped: true},
+		{name: "limit_max lowered; the over-limit is forgotten", inFlight: 3000, queued: 2000, count: 100, maxLimit: 3000, limit: 3000, lowest: 900},
+	}
+	for _, c := range cases {
+		done := uint32(1<<32 - 900) // the totals wrap
+		d := DQL{
+			NumQueued: done + c.inFlight + c.queued, NumCompleted: done, PrevNumQueued: done + c.inFlight,
+			Limit: 4000, AdjLimit: done + 4000, PrevOvlimit: c.ov, PrevLastObjCnt: c.last, LowestSlack: 900,
+			SlackStartTime: 50, SlackHoldTime: 10, MinLimit: c.minLimit, MaxLimit: DQLMaxLimit,
+		}
+		if c.maxLimit != 0 {
+			d.MaxLimit = c.maxLimit
+		}
+		now, start := uint64(60), uint64(50)
+		if c.holdOver {
+			now = 61
+		}
+		if c.stamped {
+			start = now
+		}
+		if err := d.Completed(c.count, now); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if d.Limit != c.limit || d.LowestSlack != c.lowest || d.PrevOvlimit != c.ovAfter || d.SlackStartTime != start {
+			t.Errorf("%s: limit %d, lowest slack %d, over %d, start %d; want %d, %d, %d, %d", c.name,
+				d.Limit, d.LowestSlack, d.PrevOvlimit, d.SlackStartTime, c.limit, c.lowest, c.ovAfter, start)
+		}
+	}
+}
+
 // limit_max 0, of which 000 says that it turns bulking off: it acts at the next
 // completion, after which one packet is in flight at a time.
 func Test000LimitMaxZero(t *testing.T) {

@@ -137,8 +137,7 @@ func (d DQL) completionHalf() DQL {
 
 // isReset says whether d is as dql_reset leaves it, but for bytes queued since.
 func (d DQL) isReset() bool {
-	return d.NumCompleted == 0 && d.PrevNumQueued == 0 && d.PrevOvlimit == 0 &&
-		d.PrevLastObjCnt == 0 && d.LowestSlack == dqlNoSlack
+	return d.NumCompleted == 0 && d.PrevNumQueued == 0 && d.PrevLastObjCnt == 0
 }
 
 // computedLimit is the limit that the last completion computed. Limit itself
@@ -161,37 +160,28 @@ func (w Window) fits(d DQL, asked, stamped bool, t uint64) bool {
 }
 
 // differs returns nil if one completion leads from before to after, else the
-// first field that is not as predicted.
-func (w Window) differs(before, after DQL) (first *Explanation) {
+// first field that is not as predicted. Whether the hold time was over shows in
+// SlackStartTime: if it was, that moved.
+func (w Window) differs(before, after DQL) *Explanation {
 	count := after.NumCompleted - before.NumCompleted
 	if count > after.PrevNumQueued-before.NumCompleted {
 		return unequal("num_completed", uint64(after.PrevNumQueued), uint64(after.NumCompleted))
 	}
-	likely := after.SlackStartTime != before.SlackStartTime
-	for _, holdOver := range []bool{likely, !likely} {
-		p, asked, stamped := before.completed(after.PrevNumQueued, after.PrevLastObjCnt, count, holdOver)
-		var diff *Explanation
-		switch {
-		case p.AdjLimit != after.AdjLimit:
-			diff = unequal("adj_limit", uint64(p.AdjLimit), uint64(after.AdjLimit))
-		case p.PrevOvlimit != after.PrevOvlimit:
-			diff = unequal("prev_ovlimit", uint64(p.PrevOvlimit), uint64(after.PrevOvlimit))
-		case p.LowestSlack != after.LowestSlack:
-			diff = unequal("lowest_slack", uint64(p.LowestSlack), uint64(after.LowestSlack))
-		case !w.fits(before, asked, stamped, after.SlackStartTime):
-			want := before.SlackStartTime
-			if stamped {
-				want = w.To
-			}
-			diff = unequal("slack_start_time", want, after.SlackStartTime)
-		default:
-			return nil
-		}
-		if first == nil {
-			first = diff
-		}
+	holdOver := after.SlackStartTime != before.SlackStartTime
+	p, asked, stamped := before.completed(after.PrevNumQueued, after.PrevLastObjCnt, count, holdOver)
+	switch {
+	case p.AdjLimit != after.AdjLimit:
+		return unequal("adj_limit", uint64(p.AdjLimit), uint64(after.AdjLimit))
+	case p.PrevOvlimit != after.PrevOvlimit:
+		return unequal("prev_ovlimit", uint64(p.PrevOvlimit), uint64(after.PrevOvlimit))
+	case p.LowestSlack != after.LowestSlack:
+		return unequal("lowest_slack", uint64(p.LowestSlack), uint64(after.LowestSlack))
+	case w.fits(before, asked, stamped, after.SlackStartTime):
+		return nil
+	case stamped:
+		return unequal("slack_start_time", w.To, after.SlackStartTime)
 	}
-	return first
+	return unequal("slack_start_time", before.SlackStartTime, after.SlackStartTime)
 }
 
 // afterReset says whether a reset and one completion lead to after. A reset

@@ -236,6 +236,11 @@ func TestExplainOutcomes(t *testing.T) {
 		{"limit_max written", 1, func(_, a *DQL) { a.MaxLimit = 9 }, one, OutcomeAdmin, ""},
 		{"hold_time written", 1, func(_, a *DQL) { a.SlackHoldTime = 9 }, one, OutcomeAdmin, ""},
 		{"limit_min above limit_max", 1, func(b, a *DQL) { b.MinLimit, b.MaxLimit = 9, 8; a.MinLimit, a.MaxLimit = 9, 8 }, one, OutcomeUndecided, ""},
+		{"limit given back before its time", 1, func(_, a *DQL) {
+			a.Limit, a.AdjLimit, a.LowestSlack, a.SlackStartTime, a.PrevOvlimit = 3500, a.AdjLimit-500, dqlNoSlack, 200, 0
+		}, one, OutcomeUnequal, "slack_start_time"},
+		{"limit not given back at its time", 1, func(b, a *DQL) { b.SlackHoldTime, a.SlackHoldTime = 10, 10 }, one, OutcomeUnequal, "slack_start_time"},
+		{"limit perhaps not yet given back", 1, func(b, a *DQL) { b.SlackHoldTime, a.SlackHoldTime = 98, 98 }, one, OutcomeEqual, ""},
 		{"half written: limit and clock only", 0, func(_, a *DQL) { a.SlackStartTime = 200 }, one, OutcomeUndecided, ""},
 		{"reset", 1, func(_, a *DQL) { a.Reset(DQLResetZero, 200) }, one, OutcomeReset, ""},
 
@@ -267,6 +272,48 @@ func TestExplainOutcomes(t *testing.T) {
 		}
 		if want := uint32(c.completions-1) * 1000; e.Outcome == OutcomeSplit && e.First != want {
 			t.Errorf("%s: %d bytes before the last completion, want %d", c.name, e.First, want)
+		}
+	}
+}
+
+func TestExplainSaysThatLimitWasWritten(t *testing.T) {
+	before, after := overLimit(t, 1)
+	for _, written := range []bool{false, true} {
+		if written {
+			after.Limit = 9
+		}
+		if e := Explain(before, after, Window{From: 200, To: 201, Completions: 1}); (e.Reason != "") != written {
+			t.Errorf("limit written %t: %+v", written, e)
+		}
+	}
+}
+
+func TestWindow(t *testing.T) {
+	for _, w := range []Window{{From: 100, To: 103}, {From: 1, To: 4}} {
+		for d := -5; d <= 10; d++ {
+			if got, want := w.has(w.From+uint64(d)), d >= -2 && d <= 5; got != want {
+				t.Errorf("%d..%d has %d: %t", w.From, w.To, w.From+uint64(d), got)
+			}
+		}
+	}
+}
+
+// Totals that come to 0 are no reset.
+func TestExplainTotalsThroughZero(t *testing.T) {
+	before, after := overLimit(t, 1)
+	for _, zero := range []uint32{0, after.NumCompleted, after.PrevNumQueued, before.NumCompleted} {
+		b, a := before, after
+		for _, d := range []*DQL{&b, &a} {
+			d.NumQueued -= zero
+			d.NumCompleted -= zero
+			d.PrevNumQueued -= zero
+			d.AdjLimit -= zero
+		}
+		for _, last := range []uint32{a.PrevLastObjCnt, 0} {
+			a.PrevLastObjCnt = last
+			if e := Explain(b, a, Window{From: 200, To: 201, Completions: 1}); e.Outcome != OutcomeEqual {
+				t.Errorf("totals less %d, last object %d: %+v, want equal", zero, last, e)
+			}
 		}
 	}
 }

@@ -41,5 +41,8 @@ func Requeues(requeue Variant, n int) int {
 // LegalFromGSOSkb says whether a dequeue from gso_skb may give n packets (rule
 // D5).
 func LegalFromGSOSkb(requeue Variant, n int) bool {
-	return n == 1 || requeue == RequeueWhole && n > 1
+	if requeue == RequeueWhole {
+		return n >= 1
+	}
+	return n == 1
 }

@@ -56,14 +56,15 @@ func HandOver(stop Variant, n int, send func(i int, more bool) (took bool, s Que
 	return h
 }
 
-// ExpectedMore is the kernel's "more" flag at the end of a hand-over of n
-// packets that left remainder of them (rule X1): set if packets followed the
-// last one that the driver was given. busy says that it refused that one.
-func ExpectedMore(n, remainder int, busy bool) bool {
+// ExpectedMore is the kernel's "more" flag at the end of a hand-over that left
+// remainder packets (rule X1): set if packets followed the last one that the
+// driver was given. busy says that it refused that one, which then is the first
+// of the remainder.
+func ExpectedMore(remainder int, busy bool) bool {
 	if busy {
 		remainder--
 	}
-	return n > 0 && remainder > 0
+	return remainder > 0
 }
 
 // LegalRemainder says whether a hand-over may end with packets left (rule X5):

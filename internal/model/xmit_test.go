@@ -3,6 +3,7 @@
 package model
 
 import (
+	"errors"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -124,7 +125,7 @@ func TestHandOver(t *testing.T) {
 		if h.Sent != next {
 			t.Fatalf("%+v, %d packets were taken", h, next)
 		}
-		if want := ExpectedMore(n, n-h.Sent, h.Busy); h.More != want {
+		if want := ExpectedMore(n-h.Sent, h.Busy); h.More != want {
 			t.Fatalf("%+v of %d: more at the end, want %t", h, n, want)
 		}
 		if h.Sent < n && !LegalRemainder(stop, h.Busy, state) {
@@ -139,19 +140,39 @@ func TestHandOver(t *testing.T) {
 
 func TestExpectedMore(t *testing.T) {
 	cases := []struct {
-		n, remainder int
-		busy, want   bool
+		remainder  int
+		busy, want bool
 	}{
-		{1, 0, false, false},
-		{9, 0, false, false},
-		{9, 4, false, true},
-		{9, 4, true, true},
-		{9, 1, true, false}, // the last one itself was refused
-		{1, 1, true, false},
+		{0, false, false},
+		{1, false, true},
+		{4, false, true},
+		{4, true, true},
+		{1, true, false}, // the last one of the list was refused
 	}
 	for _, c := range cases {
-		if got := ExpectedMore(c.n, c.remainder, c.busy); got != c.want {
+		if got := ExpectedMore(c.remainder, c.busy); got != c.want {
 			t.Errorf("%+v: got %t", c, got)
 		}
+	}
+}
+
+// BQL stops a queue that is over its limit, not one that is at it.
+func TestChargeAtTheLimit(t *testing.T) {
+	d := NewDQL(1000, 0)
+	d.Limit, d.AdjLimit = 2000, 2000
+	for _, want := range []QueueState{0, QueueStack} {
+		s, _, err := d.Charge(DoorbellDrvStop, DQLObjectWarn, 2000, false, 0)
+		if s != want || err != nil {
+			t.Errorf("%d of 2000 bytes: state %b, %v; want %b", d.NumQueued, s, err, want)
+		}
+	}
+	s, ring, err := d.Charge(DoorbellDrvStop, DQLObjectBug, DQLMaxObject+1, true, QueueDrv)
+	if s != QueueDrv || ring || !errors.Is(err, ErrBug) {
+		t.Errorf("a giant object: state %b, ring %t, %v; want ErrBug and nothing changed", s, ring, err)
+	}
+	d.NumQueued = d.NumCompleted + 3000
+	d.Limit = 2000
+	if s, _, err := d.Complete(1000, 1, QueueStack); d.Avail() != 0 || s != 0 || err != nil {
+		t.Errorf("a completion that leaves avail at %d: state %b, %v; want 0, started", d.Avail(), s, err)
 	}
 }
