@@ -27,13 +27,16 @@ type Completion struct {
 	// snapshot was taken.
 	Foreign bool
 
+	// Stale says that a newer snapshot was recorded before this one.
+	Stale bool
+
 	// Bytes is how far num_completed advanced since Before.
 	Bytes uint32
 }
 
-// Torn says that the two copies of the snapshot disagree, so that nothing may
-// be concluded from it.
-func (c *Completion) Torn() bool { return c.Flags&event.FlagTorn != 0 }
+// Torn says that nothing may be concluded from the snapshot: its two copies
+// disagree, or a newer one was recorded before it.
+func (c *Completion) Torn() bool { return c.Flags&event.FlagTorn != 0 || c.Stale }
 
 // Own says that the code that completes the queue took the snapshot, not some
 // other record's program.

@@ -18,6 +18,7 @@ type dqlChain struct {
 	cpu     uint16
 	own     bool
 	known   bool
+	stale   int // snapshots in a row that were older than the one before
 
 	ring [snapshots]dqlState
 	n    int // snapshots ever taken
@@ -57,15 +58,31 @@ func (c *dqlChain) step(r *event.Complete) (done Completion) {
 	done.Foreign = foreign
 	if c.known {
 		done.Linked, done.Before, done.Since = true, c.last, c.time
-		done.Bytes = r.NumCompleted - c.last.NumCompleted
 		done.Step = model.Explain(c.last, done.After, model.Window{From: c.jiffies, To: r.Jiffies, Foreign: foreign})
-		if done.Step.Outcome == model.OutcomeReset {
+		done.Bytes = r.NumCompleted - c.last.NumCompleted
+		switch {
+		case done.Step.Outcome == model.OutcomeReset:
 			done.Bytes = r.NumCompleted
+		case int32(done.Bytes) < 0:
+			return c.older(done)
 		}
 	}
+	c.stale = 0
 	c.last, c.jiffies, c.time, c.cpu, c.own, c.known = done.After, r.Jiffies, r.Time, r.CPU, done.Own(), true
 	c.ring[c.n%snapshots] = dqlState{r.NumCompleted, r.AdjLimit, done.Linked && done.Step.Outcome == model.OutcomeEqual}
 	c.n++
+	return done
+}
+
+// older deals with a snapshot whose num_completed is below the one's before:
+// its program was interrupted, or another CPU's was faster, between the reading
+// and the writing of the record. Several in a row are a reset that was not
+// recognized, and begin anew.
+func (c *dqlChain) older(done Completion) Completion {
+	done.Stale, done.Linked, done.Bytes, done.Step = true, false, 0, model.Explanation{}
+	if c.stale++; c.stale >= 4 {
+		c.known, c.stale = false, 0
+	}
 	return done
 }
 

@@ -187,11 +187,7 @@ func (j *Judge) showAll(in *instance, show func(Setting) *Evidence, wait bool) {
 	for i, s := range j.settings {
 		switch out := in.out[i]; out {
 		case Broken, Suspect, Expected:
-			n := len(j.tallies[i].shows[out])
-			if wait {
-				n = len(j.wait.over)/256 + len(j.wait.brief)/256 // any of these may be the first to stand
-			}
-			if n >= maxShown {
+			if !j.wanted(i, out, wait) {
 				continue
 			}
 			if in.show == nil {
@@ -200,6 +196,17 @@ func (j *Judge) showAll(in *instance, show func(Setting) *Evidence, wait bool) {
 			in.show[i] = j.sign(show(s))
 		}
 	}
+}
+
+// wanted says whether evidence of one more such outcome is worth its making.
+// Of instances that wait any may turn out to be the first to stand, so some of
+// all times get theirs.
+func (j *Judge) wanted(setting int, out Outcome, wait bool) bool {
+	if len(j.tallies[setting].shows[out]) >= maxShown {
+		return false
+	}
+	n := len(j.wait.over) + len(j.wait.brief)
+	return !wait || n < maxShown || n&(n-1) == 0
 }
 
 // sign adds what every evidence of the rule says.

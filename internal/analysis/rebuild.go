@@ -26,8 +26,9 @@ type rebuild struct {
 	directs   pool[Direct]
 	handovers pool[Handover]
 
-	record Record // scratch
-	lastNS uint64
+	record     Record // scratch
+	completion Completion
+	lastNS     uint64
 }
 
 func newRebuild(h *capture.Header, g *gaps) *rebuild {
@@ -204,9 +205,9 @@ func (r *rebuild) complete(rec *event.Complete) {
 	if q == nil {
 		return
 	}
-	c := q.dql.step(rec)
-	c.Queue = q
-	give(r.fan.completion, &c)
+	r.completion = q.dql.step(rec)
+	r.completion.Queue = q
+	give(r.fan.completion, &r.completion)
 }
 
 func (r *rebuild) notice(rec *event.Notice) {

@@ -74,13 +74,19 @@ func (s *series) halve() {
 	s.width *= 2
 }
 
-// report lists the buckets in which something was seen.
+// report lists the buckets in which something was seen, from the first one
+// with a limit. A limit stays what it was until it is seen to move.
 func (s *series) report() []Point {
 	var ps []Point
+	var limit track
 	for i, p := range s.points {
-		if !p.limit.seen && !p.inflight.seen {
+		if !p.limit.seen && (!p.inflight.seen || !limit.seen) {
 			continue
 		}
+		if !p.limit.seen {
+			p.limit = track{limit.last, limit.last, limit.last, true}
+		}
+		limit = p.limit
 		begin := s.begin + uint64(i)*s.width
 		ps = append(ps, Point{
 			BeginNS: U64(begin), EndNS: U64(begin + s.width),

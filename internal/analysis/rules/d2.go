@@ -26,9 +26,9 @@ var d2 = analysis.Rule{
 // noBytes leaves the bound of packets as the only one.
 var noBytes = model.Range{Min: math.MaxInt32, Max: math.MaxInt32}
 
-// bulkVariants of the model, oldest first.
+// bulkVariants of the model, newest first.
 var bulkVariants = []model.Variant{
-	model.BulkNone, model.BulkOne, model.BulkCap8, model.BulkCap7, model.BulkBytes, model.BulkBudget,
+	model.BulkBudget, model.BulkBytes, model.BulkCap7, model.BulkCap8, model.BulkOne, model.BulkNone,
 }
 
 // judgeD2 looks at a batch twice. Its size stands against every variant with a
@@ -39,15 +39,19 @@ func judgeD2(j *analysis.Judge, b *analysis.Batch) {
 	if !b.OneTxQueue() || b.Quota == 0 || b.Origin == analysis.OriginGSOSkb {
 		return
 	}
-	above, _ := dequeueD2(b, model.BulkBudget).Legal(b.Sum(), noBytes)
+	d := dequeueD2(b)
+	above, _ := d.Legal(b.Sum(), noBytes)
 	left := bytesAndPacketsLeft(b) && someBoundEnded(b)
-	j.Weigh(analysis.Claim{Quota: true}, func(s analysis.Setting) (analysis.Outcome, string) {
-		d := dequeueD2(b, s.First)
+	claim := analysis.Claim{Quota: left || above == model.No} // older bounds do not depend on it
+	j.Weigh(claim, func(s analysis.Setting) (analysis.Outcome, string) {
+		d.Bulk = s.First
 		if a, _ := d.Legal(b.Sum(), noBytes); a == model.No {
 			return analysis.Broken, ""
 		}
-		if _, a := d.Ended(b.Sum(), noBytes, true); left && a == model.No {
-			return analysis.Broken, ""
+		if left {
+			if _, a := d.Ended(b.Sum(), noBytes, true); a == model.No {
+				return analysis.Broken, ""
+			}
 		}
 		if left || above == model.No {
 			return analysis.Held, ""
@@ -56,8 +60,9 @@ func judgeD2(j *analysis.Judge, b *analysis.Batch) {
 	}, func(s analysis.Setting) *analysis.Evidence { return showD2(b, s.First) })
 }
 
-func dequeueD2(b *analysis.Batch, bulk model.Variant) model.Dequeue {
-	d := b.AsModel(bulk, model.QuotaAfter)
+// dequeueD2 is the dequeue under today's bound, with bytes without end.
+func dequeueD2(b *analysis.Batch) model.Dequeue {
+	d := b.AsModel(model.BulkBudget, model.QuotaAfter)
 	d.BQL = true
 	return d
 }
@@ -71,8 +76,8 @@ func bytesAndPacketsLeft(b *analysis.Batch) bool {
 // someBoundEnded says that the bound of some variant explains the end: what
 // none explains is not this rule's matter.
 func someBoundEnded(b *analysis.Batch) bool {
-	for _, v := range bulkVariants {
-		d := dequeueD2(b, v)
+	d := dequeueD2(b)
+	for _, d.Bulk = range bulkVariants {
 		legal, _ := d.Legal(b.Sum(), noBytes)
 		if _, ended := d.Ended(b.Sum(), noBytes, true); legal != model.No && ended == model.Yes {
 			return true
@@ -83,7 +88,9 @@ func someBoundEnded(b *analysis.Batch) bool {
 
 func showD2(b *analysis.Batch, bulk model.Variant) *analysis.Evidence {
 	var e *analysis.Evidence
-	if a, _ := dequeueD2(b, bulk).Legal(b.Sum(), noBytes); a == model.No {
+	d := dequeueD2(b)
+	d.Bulk = bulk
+	if a, _ := d.Legal(b.Sum(), noBytes); a == model.No {
 		e = analysis.Show(b.Queue, &b.Header, "a batch of %d packets with a quota of %d left: more than bulk=%s allows", b.Packets, b.Quota, bulk)
 	} else {
 		e = analysis.Show(b.Queue, &b.Header, "a batch ended at %d packets with a quota of %d left, although BQL allowed %d bytes more and the qdisc held %d packets",

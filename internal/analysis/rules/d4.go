@@ -40,6 +40,8 @@ func judgeD4(j *analysis.Judge, r *analysis.Run) {
 		switch {
 		case !model.LegalRun(s.First, int(r.Weight), int(r.Restarted())-1, int(r.Packets-r.LastPackets)):
 			return analysis.Broken, ""
+		case pastQuotaD4(r, s.First):
+			return analysis.Broken, ""
 		case !spent && r.Rescheduled != 0 && r.Restarted() < r.Weight:
 			return analysis.Broken, "" // it ended by its quota, which restarts did not use up
 		case !spent:
@@ -47,6 +49,14 @@ func judgeD4(j *analysis.Judge, r *analysis.Run) {
 		}
 		return endD4(r)
 	}, func(s analysis.Setting) *analysis.Evidence { return showD4(r, s.First) })
+}
+
+// pastQuotaD4 says that the last batch of the run goes past the end of a quota
+// that stops a dequeue there.
+func pastQuotaD4(r *analysis.Run, quota model.Variant) bool {
+	d := model.Dequeue{Bulk: model.BulkBytes, Quota: quota, OneTxQueue: r.OneTxQueue(), BQL: true, Left: int(r.Weight + r.LastPackets - r.Packets)}
+	a, _ := d.Legal(model.Batch{N: int(r.LastPackets)}, noBytes)
+	return r.OneTxQueue() && a == model.No
 }
 
 // endD4 looks at how a run ended whose quota is used up. A restart that put its
@@ -71,6 +81,8 @@ func showD4(r *analysis.Run, quota model.Variant) *analysis.Evidence {
 	switch {
 	case before >= r.Weight:
 		says = "a run with a quota of %d sent %d packets, %d of them before its last restart (quota=%s)"
+	case pastQuotaD4(r, quota):
+		says = "a run with a quota of %d sent %d packets: its last batch went past the quota (%d before its last restart, quota=%s)"
 	case quota == model.QuotaRestarts:
 		says = "a run with a quota of %d sent %d packets and scheduled the qdisc again (%d before its last restart, quota=%s)"
 	}
