@@ -24,7 +24,7 @@ const slack = 16
 
 // residues is room for those of n records: all but the first have one.
 func (p *packer) residues(n int) ([]uint32, []uint64) {
-	if cap(p.r64) < n {
+	if cap(p.r64) < n+slack {
 		p.r32, p.r64 = make([]uint32, n+slack), make([]uint64, n+slack)
 	}
 	return p.r32[:n-1], p.r64[:n-1]
