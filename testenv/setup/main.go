@@ -23,6 +23,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/txtrace/txtrace/testenv/internal/debian"
@@ -30,30 +31,29 @@ import (
 
 // need is a package and the test that it is there.
 type need struct {
-	pkg     string
-	there   func() bool
-	release string // suffix of the suite that is preferred
+	pkg   string
+	there func() bool
 }
 
 var demo = []need{
-	{"qemu-system-x86", command("qemu-system-x86_64"), "-backports"},
-	{"busybox-static", staticBusybox, ""},
-	{"iproute2", command("ip"), ""},
-	{"ethtool", command("ethtool"), ""},
-	{"netperf", command("netperf"), ""},
-	{"kmod", command("depmod"), ""},
-	{"xz-utils", command("xz"), ""},
-	{"zstd", command("zstd"), ""},
+	{"qemu-system-x86", command("qemu-system-x86_64")},
+	{"busybox-static", staticBusybox},
+	{"iproute2", command("ip")},
+	{"ethtool", command("ethtool")},
+	{"netperf", command("netperf")},
+	{"kmod", command("depmod")},
+	{"xz-utils", command("xz")},
+	{"zstd", command("zstd")},
 }
 
 var test = append(slices.Clip(demo), []need{
-	{"clang-14", command("clang-14"), ""},
-	{"llvm-14", command("llvm-strip-14"), ""},
-	{"clang-format-14", command("clang-format-14"), ""},
-	{"libbpf-dev", file("/usr/include/bpf/bpf_helpers.h"), ""},
-	{"linux-perf", command("perf"), ""},
-	{"trace-cmd", command("trace-cmd"), ""},
-	{"iperf3", command("iperf3"), ""},
+	{"clang-14", command("clang-14")},
+	{"llvm-14", command("llvm-strip-14")},
+	{"clang-format-14", command("clang-format-14")},
+	{"libbpf-dev", file("/usr/include/bpf/bpf_helpers.h")},
+	{"linux-perf", command("perf")},
+	{"trace-cmd", command("trace-cmd")},
+	{"iperf3", command("iperf3")},
 }...)
 
 func command(name string) func() bool {
@@ -99,19 +99,17 @@ func setup(ctx context.Context, args []string) int {
 		fmt.Fprintf(os.Stderr, "setup: %s: no such level: it is build, demo or test\n", args[0])
 		return 2
 	}
-	missing := make(map[string][]string)
-	var all []string
+	var missing []string
 	for _, n := range needs {
 		if !n.there() {
-			missing[n.release] = append(missing[n.release], n.pkg)
-			all = append(all, n.pkg)
+			missing = append(missing, n.pkg)
 		}
 	}
-	if len(all) == 0 {
+	if len(missing) == 0 {
 		return 0
 	}
 	if os.Geteuid() != 0 {
-		fmt.Fprintf(os.Stderr, "setup: missing: %v: run this once:\n", all)
+		fmt.Fprintf(os.Stderr, "setup: missing: %s: run this once:\n", strings.Join(missing, " "))
 		fmt.Printf("sudo env \"PATH=$PATH\" go run ./testenv/setup %s\n", args[0])
 		return 4
 	}
@@ -128,7 +126,7 @@ func setup(ctx context.Context, args []string) int {
 	return 0
 }
 
-func install(ctx context.Context, missing map[string][]string) error {
+func install(ctx context.Context, missing []string) error {
 	cache, err := debian.CacheDir()
 	if err != nil {
 		return err
@@ -146,18 +144,5 @@ func install(ctx context.Context, missing map[string][]string) error {
 	if err := apt.Update(ctx); err != nil {
 		return err
 	}
-	codename, err := debian.Codename()
-	if err != nil {
-		return err
-	}
-	for suffix, pkgs := range missing {
-		release := ""
-		if suffix != "" {
-			release = codename + suffix
-		}
-		if err := apt.Install(ctx, release, pkgs...); err != nil {
-			return err
-		}
-	}
-	return nil
+	return apt.Install(ctx, missing...)
 }

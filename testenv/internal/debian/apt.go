@@ -121,7 +121,7 @@ func Suite(ctx context.Context, cache, suite string, log func(string, ...any)) (
 }
 
 // Tools prepares a private configuration for the machine's own release
-// with every component and with backports.
+// with every component, and QEMU from its backports.
 func Tools(ctx context.Context, cache string, log func(string, ...any)) (*Apt, error) {
 	targets, err := Machine(ctx)
 	if err != nil {
@@ -135,7 +135,14 @@ func Tools(ctx context.Context, cache string, log func(string, ...any)) (*Apt, e
 	if err != nil {
 		return nil, err
 	}
-	return open(cache, "tools", lines, log)
+	a, err := open(cache, "tools", lines, log)
+	if err != nil {
+		return nil, err
+	}
+	// Only QEMU comes from backports: its libraries there would shut out
+	// the development files of the release's own.
+	pin := fmt.Sprintf("Package: qemu-* seabios\nPin: release n=%s-backports\nPin-Priority: 900\n", codename)
+	return a, os.WriteFile(filepath.Join(a.dir, "preferences"), []byte(pin), 0o644)
 }
 
 func toolSources(targets []Target, codename string) (string, error) {
@@ -176,6 +183,8 @@ func (a *Apt) options() []string {
 	return []string{
 		"-o", "Dir::Etc::SourceList=" + filepath.Join(a.dir, "sources.list"),
 		"-o", "Dir::Etc::SourceParts=/dev/null",
+		"-o", "Dir::Etc::Preferences=" + filepath.Join(a.dir, "preferences"),
+		"-o", "Dir::Etc::PreferencesParts=/dev/null",
 		"-o", "Dir::State::Lists=" + filepath.Join(a.dir, "lists"),
 		"-o", "Dir::Cache=" + filepath.Join(a.dir, "cache"),
 		"-o", "APT::Sandbox::User=root",
@@ -242,17 +251,12 @@ func (a *Apt) Extract(ctx context.Context, pkg, version, dir string) error {
 	return err
 }
 
-// Install installs packages on the machine; release, when not empty, is
-// the suite that is preferred.
-func (a *Apt) Install(ctx context.Context, release string, pkgs ...string) error {
-	args := append(a.options(), "-y", "--no-install-recommends")
-	if release != "" {
-		args = append(args, "-t", release)
-	}
-	args = append(append(args, "install"), pkgs...)
+// Install installs packages on the machine.
+func (a *Apt) Install(ctx context.Context, pkgs ...string) error {
+	args := append(a.options(), "-y", "--no-install-recommends", "install")
 	a.log("apt: installing %s", strings.Join(pkgs, " "))
 	return retry(ctx, a.log, func() error {
-		_, err := run(ctx, "", "apt-get", args...)
+		_, err := run(ctx, "", "apt-get", append(args, pkgs...)...)
 		return err
 	})
 }
