@@ -77,17 +77,14 @@ func (m *meter) compareQdiscs(q *Queue, before, after *capture.Counters) []Compa
 // queue that stands for none.
 func (m *meter) sums(q *Queue) []qdiscSums {
 	own := m.queues.At(q)
-	if q.shared == nil {
+	if q.shared() == nil {
 		return own.qdiscs
 	}
 	if q.Txq != event.NoQueue {
 		return nil
 	}
 	var all queueMeter
-	for _, one := range append([]*Queue{q}, q.queues...) {
-		if one == nil {
-			continue
-		}
+	for _, one := range q.queues {
 		for _, s := range m.queues.At(one).qdiscs {
 			t := all.qdisc(s.handle)
 			t.kind, t.packets, t.bytes, t.requeues = s.kind, t.packets+s.packets, t.bytes+s.bytes, t.requeues+s.requeues

@@ -2,6 +2,8 @@
 
 package analysis
 
+import "github.com/txtrace/txtrace/internal/event"
+
 // Device is one life of a network device: (netns, ifindex) names it, and the
 // generation tells a later device with the same numbers apart.
 type Device struct {
@@ -13,10 +15,11 @@ type Device struct {
 	Offloads   map[string]bool // ethtool names; nil when not known
 	Removed    bool
 
-	queues []*Queue // by index
-	shared *Queue   // what belongs to no single queue
-	index  int      // in the rebuild's list
+	queues map[uint16]*Queue // by index, event.NoQueue for what belongs to no single one
 }
+
+// shared is the queue of what belongs to no single one, nil when nothing does.
+func (d *Device) shared() *Queue { return d.queues[event.NoQueue] }
 
 // Lockless says whether the driver takes frames without the core's transmit
 // lock (NETIF_F_LLTX): then another CPU may be inside it for the same queue.
@@ -37,9 +40,8 @@ type Queue struct {
 	// ID counts queues from 0 in the order they were met; see PerQueue.
 	ID int
 
-	dql    dqlChain
-	sent   lastHandover
-	parked parked
+	dql  dqlChain
+	sent lastHandover
 }
 
 // PerQueue holds a rule's state for each queue.

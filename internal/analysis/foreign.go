@@ -9,21 +9,13 @@ type lastHandover struct {
 	numQueued uint32
 }
 
-// parked is how many skbs waited in a qdisc's gso_skb when it was last seen.
-type parked struct {
-	qdisc uint64
-	qlen  uint32
-	time  uint64
-	known bool
-}
-
 // foreign finds what others charged to the queue between two hand-overs:
 // __dev_direct_xmit, netpoll, pktgen, XDP. Hand-overs of one queue hold its
 // transmit lock, so they do not overlap; on a device without that lock nothing
 // is known.
 func (r *rebuild) foreign(h *Handover) {
 	q := h.Queue
-	if q == nil || h.Partial() {
+	if h.Partial() {
 		return
 	}
 	last := q.sent

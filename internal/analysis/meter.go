@@ -33,12 +33,7 @@ func (m *meter) checks() Checks {
 	}
 }
 
-func (m *meter) of(q *Queue) *queueMeter {
-	if q == nil {
-		return &queueMeter{}
-	}
-	return m.queues.At(q)
-}
+func (m *meter) of(q *Queue) *queueMeter { return m.queues.At(q) }
 
 func (m *meter) report(res *Result, end *End) {
 	for _, q := range end.Queues {

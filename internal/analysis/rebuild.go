@@ -202,9 +202,6 @@ func (r *rebuild) recycle(c child) {
 
 func (r *rebuild) complete(rec *event.Complete) {
 	q := r.world.queue(&rec.Header)
-	if q == nil {
-		return
-	}
 	r.completion = q.dql.step(rec)
 	r.completion.Queue = q
 	give(r.fan.completion, &r.completion)

@@ -18,10 +18,6 @@ func (r *rebuild) run(l *lane, rec *event.Run) {
 	for i := range run.Restarts {
 		r.judge(&state, &run.Restarts[i])
 	}
-	if run.Queue != nil {
-		run.Queue.parked = parked{rec.Qdisc, rec.GsoQlenEnd, rec.Time, true}
-	}
-
 	give(r.fan.run, run)
 	for i := range run.Restarts {
 		rs := &run.Restarts[i]

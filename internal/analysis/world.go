@@ -16,9 +16,13 @@ type world struct {
 	all     []*Device            // every generation, in the order they were met
 	queues  []*Queue             // of all devices, by Queue.ID
 
-	lastID deviceID // of the record before: most records name the same device
-	last   *Device
+	lastID    deviceID // of the record before: most records name the same device
+	last      *Device
+	lastQueue *Queue
 }
+
+// maxDevices bounds the devices that are followed.
+const maxDevices = 1 << 14
 
 func newWorld(h *capture.Header) *world {
 	w := &world{devices: make(map[deviceID]*Device)}
@@ -35,7 +39,10 @@ func (d *Device) describe(c *capture.Device) {
 }
 
 func (w *world) add(id deviceID, name string) *Device {
-	d := &Device{Netns: id.netns, Ifindex: id.ifindex, Ifname: name, index: len(w.all)}
+	if len(w.all) >= maxDevices {
+		return w.all[maxDevices-1]
+	}
+	d := &Device{Netns: id.netns, Ifindex: id.ifindex, Ifname: name, queues: make(map[uint16]*Queue)}
 	if old := w.devices[id]; old != nil {
 		d.Generation = old.Generation + 1
 	}
@@ -45,12 +52,17 @@ func (w *world) add(id deviceID, name string) *Device {
 	return d
 }
 
-// device is the one that a record names, nil when it names none. A device that
-// nobody announced gets no name.
+// device is the one that a record names, nil when it names none.
 func (w *world) device(h *event.Header) *Device {
 	if h.Ifindex == 0 {
 		return nil
 	}
+	return w.named(h)
+}
+
+// named is the device of a record, one without a name when nobody announced
+// it; beyond maxDevices it is the last one.
+func (w *world) named(h *event.Header) *Device {
 	id := deviceID{h.Netns, h.Ifindex}
 	if w.last != nil && w.lastID == id {
 		return w.last
@@ -63,30 +75,26 @@ func (w *world) device(h *event.Header) *Device {
 	return d
 }
 
+// maxQueues bounds the queues that are followed; a capture that names more is
+// not from a kernel, and shares the last one.
+const maxQueues = 1 << 15
+
 // queue is the device's queue that a record names.
 func (w *world) queue(h *event.Header) *Queue {
-	d := w.device(h)
-	if d == nil {
-		return nil
+	d := w.named(h)
+	if q := w.lastQueue; q != nil && q.Device == d && q.Txq == h.Txq {
+		return q
 	}
-	if h.Txq == event.NoQueue {
-		if d.shared == nil {
-			d.shared = w.newQueue(d, h.Txq)
+	q := d.queues[h.Txq]
+	if q == nil {
+		if len(w.queues) >= maxQueues {
+			return w.queues[maxQueues-1]
 		}
-		return d.shared
+		q = &Queue{Device: d, Txq: h.Txq, ID: len(w.queues)}
+		d.queues[h.Txq] = q
+		w.queues = append(w.queues, q)
 	}
-	for int(h.Txq) >= len(d.queues) {
-		d.queues = append(d.queues, nil)
-	}
-	if d.queues[h.Txq] == nil {
-		d.queues[h.Txq] = w.newQueue(d, h.Txq)
-	}
-	return d.queues[h.Txq]
-}
-
-func (w *world) newQueue(d *Device, txq uint16) *Queue {
-	q := &Queue{Device: d, Txq: txq, ID: len(w.queues)}
-	w.queues = append(w.queues, q)
+	w.lastQueue = q
 	return q
 }
 

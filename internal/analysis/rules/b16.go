@@ -44,7 +44,7 @@ func (c *checkB16) completion(s *analysis.Completion) {
 }
 
 func (c *checkB16) handover(h *analysis.Handover) {
-	if h.Partial() || h.Queue == nil {
+	if h.Partial() {
 		return
 	}
 	q := c.queues.At(h.Queue)

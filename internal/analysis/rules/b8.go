@@ -69,7 +69,7 @@ func (c *checkB8) device(d *analysis.Device) *chargesB8 {
 }
 
 func (c *checkB8) handover(h *analysis.Handover) {
-	if h.Queue == nil || h.Partial() || h.Reset() || h.Nested() {
+	if h.Partial() || h.Reset() || h.Nested() {
 		return
 	}
 	dev, q := c.device(h.Queue.Device), c.queues.At(h.Queue)

@@ -47,7 +47,9 @@ func (c *checkM10) notice(n *analysis.Notice) {
 	if !known {
 		told, known = n.InHeader()
 	}
-	c.values[key] = n.After
+	if known || len(c.values) < maxQdiscs {
+		c.values[key] = n.After
+	}
 	switch {
 	case !known, told == n.Before:
 		c.j.Held()
