@@ -82,8 +82,8 @@ func (t *traffic) run(n, left uint32) {
 	d.Parent = uint32(begin)
 	t.put(d, event.KindDequeue, 0, 0)
 	directBegin := t.now + 100
-	h := &event.Handover{First: t.skb, Packets: n, Bytes: bytes, Attempts: n, OwedAny: 1, OwedDrv: 1,
-		NumQueuedBegin: t.dql.NumQueued, NumComplBegin: t.dql.NumCompleted, AdjLimitBegin: t.dql.AdjLimit}
+	h := &event.Handover{Hand: event.Hand{First: t.skb, Packets: n, Bytes: bytes, Attempts: n, OwedAny: 1, OwedDrv: 1,
+		NumQueuedBegin: t.dql.NumQueued, NumComplBegin: t.dql.NumCompleted, AdjLimitBegin: t.dql.AdjLimit}}
 	h.Parent = uint32(directBegin)
 	for range n {
 		t.dql.NumQueued += packetLen

@@ -153,6 +153,12 @@ func (r *rebuild) direct(l *lane, rec *event.Direct) {
 		}
 		d.Handover, c.handover.Direct = c.handover, d
 	}, r.orphan)
+	if inner := rec.Handover(); inner != nil && d.Handover == nil {
+		h := r.handovers.get()
+		*h = Handover{Handover: *inner, Queue: d.Queue, Direct: d, Whole: d.Whole}
+		r.foreign(h)
+		d.Handover = h
+	}
 	d.Whole = d.Whole && (d.Handovers == 0) == (d.Handover == nil) && d.Handovers <= 1
 	if rec.From == event.FromBypass || rec.Parent == 0 {
 		r.orphan(child{direct: d})

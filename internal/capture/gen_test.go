@@ -168,8 +168,8 @@ func (g *bulkUDP) batch(cpu int, id uint32, run *event.Run) int {
 		QdiscFlags: 0x14, Handle: run.Handle, RequeuesBegin: g.requeues, RequeuesEnd: g.requeues, Handovers: 1, Validate: 1, Result: 1, From: event.FromDequeue}
 	g.pass(uint64(900 + g.r.IntN(900)))
 	hb := g.now
-	h := event.Handover{First: d.First, Packets: d.Packets, Bytes: bytes, Attempts: d.Packets, OwedAny: 1, OwedDrv: 1,
-		NumQueuedBegin: g.numQueued, NumComplBegin: g.numCompl, AdjLimitBegin: g.adjLimit, More: event.MoreUnknown}
+	h := event.Handover{Hand: event.Hand{First: d.First, Packets: d.Packets, Bytes: bytes, Attempts: d.Packets, OwedAny: 1, OwedDrv: 1,
+		NumQueuedBegin: g.numQueued, NumComplBegin: g.numCompl, AdjLimitBegin: g.adjLimit, More: event.MoreUnknown}}
 	g.numQueued += bytes
 	g.lastObj = genLen
 	g.flight = append(g.flight, list...)

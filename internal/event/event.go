@@ -218,7 +218,7 @@ type Direct struct {
 	GsoQlenBegin  uint32 `unit:"packets"`
 	GsoQlenEnd    uint32 `unit:"packets"`
 	BadQlenEnd    uint32 `unit:"packets"`
-	Handovers     uint32 // dev_hard_start_xmit calls on this queue inside
+	Handovers     uint32 // dev_hard_start_xmit calls on this queue inside: 0 or 1
 	Validate      uint8
 	Result        uint8 // what sch_direct_xmit returned: go on
 	From          uint8 // From*
@@ -226,16 +226,27 @@ type Direct struct {
 	TxqStateEnd   uint8
 	QdiscStateEnd uint8
 	Pad           [2]uint8
+	Hand          Hand // when Handovers is 1
 }
 
-// MoreUnknown is Handover.More when the kernel's flag could not be read.
+// Handover is the hand-over inside the direct, as a record of its own; nil
+// when there was none. Its times are the direct's, which enclose it.
+func (d *Direct) Handover() *Handover {
+	if d.Handovers == 0 {
+		return nil
+	}
+	h := &Handover{Header: d.Header, Hand: d.Hand}
+	h.Kind, h.Parent, h.Depth = KindHandover, d.ID(), d.Depth+1
+	return h
+}
+
+// MoreUnknown is Hand.More when the kernel's flag could not be read.
 const MoreUnknown = 0xff
 
-// Handover is one dev_hard_start_xmit. The list is after validation: a GSO skb
-// whose device segments it counts as one packet. An attempt is one call of
-// the driver (one net_dev_xmit).
-type Handover struct {
-	Header
+// Hand is what one dev_hard_start_xmit did. The list is after validation: a
+// GSO skb whose device segments it counts as one packet. An attempt is one
+// call of the driver (one net_dev_xmit).
+type Hand struct {
 	First          uint64 `unit:"addr"`
 	RestFirst      uint64 `unit:"addr"` // head of the remainder, 0 when all was taken
 	Packets        uint32 `unit:"packets"`
@@ -259,6 +270,14 @@ type Handover struct {
 	TxqStateLast   uint8 // after the last attempt
 	TxqStateEnd    uint8
 	More           uint8 // the kernel's own xmit_more at the end, MoreUnknown
+}
+
+// Handover is a dev_hard_start_xmit outside of any sch_direct_xmit of its
+// queue: a device without a qdisc, or a direct send. The one inside a Direct
+// is part of that record.
+type Handover struct {
+	Header
+	Hand
 }
 
 // Where a completion was noticed (Complete.Source).

@@ -88,25 +88,31 @@ func Tables() []Table {
 	var ts []Table
 	for k := KindRun; k.Valid(); k++ {
 		t := Table{Kind: k, Name: k.String(), Size: k.Size()}
-		addFields(&t, kinds[k].typ, 0)
+		addFields(&t, kinds[k].typ, 0, "")
 		ts = append(ts, t)
 	}
 	return ts
 }
 
-func addFields(t *Table, typ reflect.Type, base int) {
+// addFields lists the fields of typ; a struct inside that has a name of its
+// own puts it in front of its fields' names.
+func addFields(t *Table, typ reflect.Type, base int, prefix string) {
 	for i := range typ.NumField() {
 		f := typ.Field(i)
 		off := base + int(f.Offset)
-		if f.Anonymous {
-			addFields(t, f.Type, off)
+		if f.Type.Kind() == reflect.Struct {
+			inner := prefix
+			if !f.Anonymous {
+				inner += snake(f.Name) + "_"
+			}
+			addFields(t, f.Type, off, inner)
 			continue
 		}
 		elem, n := f.Type, 1
 		if elem.Kind() == reflect.Array {
 			elem, n = elem.Elem(), f.Type.Len()
 		}
-		t.Fields = append(t.Fields, Field{snake(f.Name), off, int(elem.Size()), n, f.Tag.Get("unit")})
+		t.Fields = append(t.Fields, Field{prefix + snake(f.Name), off, int(elem.Size()), n, f.Tag.Get("unit")})
 	}
 }
 

@@ -273,8 +273,8 @@ func (t *trace) direct(d *event.Direct, s sent) (*event.Direct, *event.Handover)
 func (t *trace) handover(parent uint32, first uint64, bytes uint32, s sent) *event.Handover {
 	t.tick(200)
 	begin := t.now
-	h := &event.Handover{First: first, Packets: s.n, Bytes: bytes, Rest: s.rest,
-		NumQueuedBegin: t.dql.NumQueued, NumComplBegin: t.dql.NumCompleted, AdjLimitBegin: t.dql.AdjLimit, TxqStateBegin: t.state}
+	h := &event.Handover{Hand: event.Hand{First: first, Packets: s.n, Bytes: bytes, Rest: s.rest,
+		NumQueuedBegin: t.dql.NumQueued, NumComplBegin: t.dql.NumCompleted, AdjLimitBegin: t.dql.AdjLimit, TxqStateBegin: t.state}}
 	h.Parent = parent
 	taken := s.n - s.rest
 	each := bytes / s.n
