@@ -111,7 +111,7 @@ func TestTreeNests(t *testing.T) {
 	j.put(&event.Dequeue{Header: event.Header{Ifindex: 3}, First: 9, Packets: 1, Walked: 1, QdiscFlags: one}, 0, 5, 50, 50, 40)
 	j.restart(0, 5, 100, 110, 1)
 	j.put(&event.Run{Packets: 2, Dequeues: 1, Directs: 1, QdiscFlags: one}, 0, 5, 100, 130, 61)
-	j.put(&event.Handover{Header: event.Header{Ifindex: 3}, First: 9, Packets: 1, Attempts: 1}, 0, 5, 61, 140, 60)
+	j.put(&event.Handover{Header: event.Header{Ifindex: 3}, Hand: event.Hand{First: 9, Packets: 1, Attempts: 1}}, 0, 5, 61, 140, 60)
 	j.put(&event.Direct{Header: event.Header{Ifindex: 3}, First: 9, Validate: 1, Result: 1, From: event.FromDequeue, Handovers: 1}, 0, 5, 60, 150, 40)
 	j.put(&event.Run{Header: event.Header{Ifindex: 3}, Packets: 1, Dequeues: 1, Directs: 1, QdiscFlags: one}, 0, 5, 40, 160, 0)
 	j.expect(t,
