@@ -33,7 +33,8 @@ const (
 	exitUsage    = 2
 	exitSkip     = 4
 	exitInternal = 5
-	exitGuest    = 70 // the guest panicked, hung or did not come up
+	exitGuest    = 70  // the guest panicked, hung or did not come up
+	exitSignal   = 130 // interrupted
 )
 
 type options struct {
@@ -65,6 +66,9 @@ type usageError struct{ error }
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code, err := run(ctx, os.Args[1:])
+	if ctx.Err() != nil {
+		code, err = exitSignal, errors.New("interrupted")
+	}
 	stop()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "vm: %v\n", err)
@@ -79,7 +83,7 @@ func parse(args []string) (*options, error) {
 	fs.StringVar(&o.modules, "modules", "", "lib/modules/<version> folder of a bzImage; empty when all is built in")
 	fs.StringVar(&o.nic, "nic", "e1000e", strings.Join(nicNames(), ", "))
 	fs.StringVar(&o.out, "out", "", "folder that the guest writes to as /out")
-	fs.DurationVar(&o.timeout, "timeout", 5*time.Minute, "limit of one boot")
+	fs.DurationVar(&o.timeout, "timeout", 0, "limit of one boot (default 5m, and 2m for each scenario)")
 	fs.IntVar(&o.smp, "smp", 2, "processors")
 	fs.StringVar(&o.memory, "mem", "2G", "memory")
 	fs.StringVar(&o.accel, "accel", "auto", "auto, kvm or tcg")
@@ -116,6 +120,9 @@ func parse(args []string) (*options, error) {
 	}
 	if *tools != "none" {
 		o.tools = strings.Split(*tools, ",")
+	}
+	if o.timeout == 0 {
+		o.timeout = 5*time.Minute + time.Duration(len(o.scenarios))*2*time.Minute
 	}
 	return &o, usage(o.check())
 }

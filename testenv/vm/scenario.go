@@ -76,8 +76,29 @@ func scenarioDir(out string, names []string, name string) string {
 // made is what a scenario leaves in its folder; an earlier run's goes.
 var made = []string{
 	"capture.txtrace", "report.txt", "report.json", "verify.txt", "verify.json", "result.json",
-	"before", "after", "record.log",
+	"before", "after", "record.log", "netperf-*.txt",
 	"perf.data", "perf.log", "trace.dat", "trace-cmd.log",
+}
+
+func removeMade(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if slices.ContainsFunc(made, func(pattern string) bool {
+			ok, err := path.Match(pattern, e.Name())
+			return ok && err == nil
+		}) {
+			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // runScenarios boots the guest, looks at the captures on the host, writes
@@ -85,10 +106,8 @@ var made = []string{
 func runScenarios(ctx context.Context, o *options, g *guest) (int, error) {
 	for _, name := range o.scenarios {
 		dir := scenarioDir(o.out, o.scenarios, name)
-		for _, f := range made {
-			if err := os.RemoveAll(filepath.Join(dir, f)); err != nil {
-				return exitInternal, err
-			}
+		if err := removeMade(dir); err != nil {
+			return exitInternal, err
 		}
 	}
 	g.job = scenarioJob(o.scenarios)

@@ -248,6 +248,28 @@ func TestWorst(t *testing.T) {
 	}
 }
 
+func TestRemoveMade(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a[b")
+	if err := removeMade(dir); err != nil {
+		t.Errorf("a folder that is not there: %v", err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "before/tx"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []string{"verify.txt", "netperf-7.txt", "notes.txt"} {
+		if err := os.WriteFile(filepath.Join(dir, f), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := removeMade(dir); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 1 || entries[0].Name() != "notes.txt" {
+		t.Errorf("left: %v, %v: want notes.txt alone", entries, err)
+	}
+}
+
 func TestReadSteps(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "steps")
 	if err := os.WriteFile(file, []byte("0 1.07 a/setup\n124 30.00 a/load\n"), 0o644); err != nil {
