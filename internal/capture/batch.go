@@ -16,10 +16,10 @@ type batch struct {
 	mem  [256]words
 }
 
-// room is the memory for a block of a kind.
-func (b *batch) room(k event.Kind) words {
-	if b.mem[k] == nil {
-		b.mem[k] = make(words, maxRaw/8)
+// room is the memory for n bytes of records of a kind.
+func (b *batch) room(k event.Kind, n int) words {
+	if len(b.mem[k])*8 < n {
+		b.mem[k] = make(words, n/8)
 	}
 	return b.mem[k]
 }

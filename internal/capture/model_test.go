@@ -165,7 +165,7 @@ func inOrder(recs [][]byte) error {
 func write(t failer, recs [][]byte, cuts map[int]bool, f *Footer) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	w, err := NewWriter(&out, &Header{Tool: "test", Clock: Clock{Monotonic: 1}})
+	w, err := NewWriter(&out, &Header{Tool: "test", Tables: []event.Table{}, Clock: Clock{Monotonic: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,4 +188,18 @@ func write(t failer, recs [][]byte, cuts map[int]bool, f *Footer) []byte {
 		t.Fatal(err)
 	}
 	return out.Bytes()
+}
+
+// reopen writes recs and opens the result.
+func reopen(t failer, recs [][]byte, cuts ...map[int]bool) *Reader {
+	t.Helper()
+	var c map[int]bool
+	if len(cuts) > 0 {
+		c = cuts[0]
+	}
+	r, err := Open(bytes.NewReader(write(t, recs, c, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }

@@ -42,6 +42,7 @@ type order struct {
 	heap  []*lane         // lanes with waiting records
 	fresh []*lane         // lanes with records in the group being read
 	slots []*event.Header // scratch of place
+	now   uint64          // of the last settle
 	late  int64           // records dropped: too late, or a number that was there already
 }
 
@@ -74,9 +75,10 @@ func (o *order) add(m words, n, size int) {
 	}
 }
 
-// settle ends a group: what was added, all in b, joins the lanes. Up to mark
-// all records are known; records of groups before oldest may wait no longer.
-func (o *order) settle(b *batch, mark uint64, oldest int64) {
+// settle ends a group: what was added, all in b, joins the lanes. Records of
+// groups before oldest may wait no longer, and now is a time that is past.
+func (o *order) settle(b *batch, now uint64, oldest int64) {
+	o.now = now
 	for _, l := range o.fresh {
 		o.insert(l, b)
 		if !l.queued && l.head < len(l.q) {
@@ -93,7 +95,7 @@ func (o *order) settle(b *batch, mark uint64, oldest int64) {
 				break
 			}
 		}
-		l.rekey(mark)
+		l.rekey(o.now)
 	}
 	for i := len(o.heap)/2 - 1; i >= 0; i-- {
 		o.down(i)
@@ -166,10 +168,10 @@ func (o *order) drop(b *batch, n int) {
 	b.left -= n
 }
 
-// rekey finds the place of the lane's head in the merge. A time beyond mark
-// counts as mark when the head may wait no longer: a clock that jumped must
-// not hold records back for ever.
-func (l *lane) rekey(mark uint64) {
+// rekey finds the place of the lane's head in the merge. A time to come counts
+// as now when the head may wait no longer: a clock that jumped must not hold
+// records back for ever.
+func (l *lane) rekey(now uint64) {
 	h := l.q[l.head].h
 	if l.blocked = h.Seq != l.next; l.blocked {
 		l.key = l.last
@@ -177,7 +179,7 @@ func (l *lane) rekey(mark uint64) {
 	}
 	t := h.Time
 	if l.force > 0 {
-		t = min(t, mark)
+		t = min(t, now)
 	}
 	l.key = max(l.last, t)
 }
@@ -203,7 +205,7 @@ func (o *order) down(i int) {
 }
 
 // pop takes the head of the top lane, which is not blocked.
-func (o *order) pop(mark uint64) ref {
+func (o *order) pop() ref {
 	l := o.heap[0]
 	r := l.q[l.head]
 	l.head++
@@ -214,7 +216,7 @@ func (o *order) pop(mark uint64) ref {
 		l.force--
 	}
 	if l.head < len(l.q) {
-		l.rekey(mark)
+		l.rekey(o.now)
 	} else {
 		l.queued = false
 		n := len(o.heap) - 1
@@ -227,12 +229,12 @@ func (o *order) pop(mark uint64) ref {
 
 // skip gives up what is missing before the head of the top lane, which is
 // blocked.
-func (o *order) skip(mark, begin uint64) Gap {
+func (o *order) skip(begin uint64) Gap {
 	l := o.heap[0]
 	h := l.q[l.head].h
 	g := l.gap(h.Seq, h.Time, begin)
 	l.next = h.Seq
-	l.rekey(mark)
+	l.rekey(o.now)
 	o.down(0)
 	return g
 }

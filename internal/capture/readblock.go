@@ -83,7 +83,7 @@ func (r *Reader) readBlock(b *batch) bool {
 	case !h.kind.Valid():
 		r.total.Unknown += int64(h.count)
 	default:
-		m := b.room(h.kind)
+		m := b.room(h.kind, h.raw)
 		if !r.unpack(h, m) || !r.list.unfold(m, h.count, layouts[h.kind]) || !allOf(m, h) {
 			r.total.Corrupt++
 			s.Raw, s.Records = 0, 0

@@ -32,7 +32,8 @@ type Reader struct {
 	pk      packer
 
 	o      order
-	mark   uint64   // all records up to this time are read, as far as groups tell
+	mark   uint64   // all records up to this time are read, as far as the last group tells
+	now    uint64   // highest mark so far
 	hard   bool     // a record waits for too long: the merge goes on whatever is missing
 	last   uint64   // highest key delivered
 	live   []*batch // groups with records not yet delivered
@@ -86,14 +87,14 @@ func (r *Reader) Next() (Item, error) {
 			l := r.o.heap[0]
 			due := r.end || r.hard || l.force > 0
 			if l.blocked && due {
-				return r.gap(r.o.skip(r.mark, r.header.Clock.Monotonic)), nil
+				return r.gap(r.o.skip(r.header.Clock.Monotonic)), nil
 			}
 			if !l.blocked && (due || l.key <= r.mark) {
 				if l.key < r.last {
 					r.total.Unordered++
 				}
 				r.last = l.key
-				f := r.o.pop(r.mark)
+				f := r.o.pop()
 				r.given = f.b
 				return Item{Record: record(f.h)}, nil
 			}
@@ -132,7 +133,7 @@ func (r *Reader) finish() (Item, error) {
 func (r *Reader) readGroup() {
 	if !r.has && !r.readBlockHead() {
 		r.mark, r.hard = math.MaxUint64, false
-		r.o.settle(nil, r.mark, 0)
+		r.o.settle(nil, r.now, 0)
 		return
 	}
 	b := r.batch()
@@ -150,12 +151,13 @@ func (r *Reader) readGroup() {
 			break
 		}
 	}
+	r.now = max(r.now, r.mark)
 	if r.end {
 		r.mark = math.MaxUint64
 	}
 	oldest := r.waiting(b.n - lookahead + 1)
 	r.hard = r.waiting(b.n-2*lookahead+1) > 0
-	r.o.settle(b, r.mark, oldest)
+	r.o.settle(b, r.now, oldest)
 	if b.left == 0 {
 		r.recycle(b)
 	}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capture
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/txtrace/txtrace/internal/event"
+)
+
+// The sentence for each file that is not read, and the error it is.
+func TestOpenRefuses(t *testing.T) {
+	var file bytes.Buffer
+	if err := Write(&file, &Header{}, nil, &Footer{}); err != nil {
+		t.Fatal(err)
+	}
+	good := file.Bytes()
+	with := func(f func(b []byte)) []byte {
+		b := bytes.Clone(good)
+		f(b)
+		return b
+	}
+	headered := func(js []byte) []byte {
+		b := append([]byte(fileMagic), 1, 0, 0, 0)
+		b = le.AppendUint32(b, uint32(len(js)))
+		b = le.AppendUint32(b, sum(js))
+		b = le.AppendUint32(b, sum(b))
+		return append(b, js...)
+	}
+	ts := event.Tables()
+	ts[1].Fields[3].Name = "lane"
+	other, err := json.Marshal(&Header{Tables: ts})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		file []byte
+		err  error
+		text string
+	}{
+		{"empty", nil, ErrForeign, "not a txtrace capture: it is empty; name a file that txtrace record or txtrace run wrote"},
+		{"foreign", []byte("hello"), ErrForeign, "not a txtrace capture: it begins with other bytes than a capture; name a file that txtrace record or txtrace run wrote"},
+		{"perf", []byte("PERFILE2xxxxxxxxxxxxxxxxxxxxxxxxxxx"), ErrForeign, "not a txtrace capture: it begins like a perf.data file; name a file that txtrace record or txtrace run wrote"},
+		{"trace.dat", []byte("\x17\x08\x44tracing6\x00"), ErrForeign, "not a txtrace capture: it begins like a trace-cmd trace.dat file; name a file that txtrace record or txtrace run wrote"},
+		{"gzip", []byte("\x1f\x8b\x08"), ErrForeign, "not a txtrace capture: it is compressed by gzip; name a file that txtrace record or txtrace run wrote"},
+		{"newer", with(func(b []byte) { b[8] = 2 }), ErrNewer, "made by a newer txtrace: its file version is 2, the newest known here is 1; use a txtrace as new as the one that wrote it"},
+		{"version 0", with(func(b []byte) { b[8] = 0 }), ErrHeader, "capture header is unusable: there is no file version 0, so it is damaged; record again"},
+		{"short prefix", good[:20], ErrHeader, "capture header is unusable: it ends before its header does; record again"},
+		{"short header", good[:500], ErrHeader, "capture header is unusable: it ends before its header does; record again"},
+		{"bad length", with(func(b []byte) { b[15] = 0x7f }), ErrHeader, "capture header is unusable: its checksum is wrong, so it is damaged; record again"},
+		{"bad header", with(func(b []byte) { b[100]++ }), ErrHeader, "capture header is unusable: its checksum is wrong, so it is damaged; record again"},
+		{"no JSON", headered([]byte("xx")), ErrHeader, "capture header is unusable: invalid character 'x' looking for beginning of value; record again"},
+		{"layout", headered(other), ErrTables, "capture has another record layout: its dequeue records are not laid out like this build's; use the txtrace that wrote it"},
+	} {
+		_, err := Open(bytes.NewReader(c.file))
+		if !errors.Is(err, c.err) || err.Error() != c.text {
+			t.Errorf("%s: %v\nwant %s", c.name, err, c.text)
+		}
+	}
+}
+
+// The input's own error comes out as it is, before and after the header.
+func TestInputFails(t *testing.T) {
+	broken := errors.New("input/output error")
+	good := write(t, seqRecords(50), map[int]bool{25: true}, &Footer{})
+	head := len(write(t, nil, nil, nil))
+	for n := 0; n < len(good); n += 97 {
+		r, err := Open(io.MultiReader(bytes.NewReader(good[:n]), iotestErr{broken}))
+		if n < head {
+			if !errors.Is(err, broken) {
+				t.Fatalf("after %d bytes: %v", n, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := drain(t, r); !errors.Is(err, broken) || r.Cut() == nil {
+			t.Fatalf("after %d bytes: %v", n, err)
+		}
+	}
+}
+
+type iotestErr struct{ err error }
+
+func (e iotestErr) Read([]byte) (int, error) { return 0, e.err }
+
+// The metadata comes back as it was given.
+func TestMetadata(t *testing.T) {
+	h := &Header{
+		Tool: "txtrace test", Kernel: Kernel{Release: "6.1.0", CPUs: 2}, Clock: Clock{1, 2, 3},
+		Programs: []Program{{Name: "dequeue", Hook: "tp_btf:qdisc_dequeue"}},
+		Settings: Settings{DevWeight: 64, DevWeightTxBias: 1, Sysctls: map[string]string{"net.ipv4.tcp_limit_output_bytes": "1048576"}},
+		Devices:  []Device{{Netns: 1, Ifindex: 2, Ifname: "eth\x1b[2J", BQL: []QueueBQL{{Limit: 3}}}},
+	}
+	f := &Footer{Ended: "child", Ledger: []LedgerRow{{Seen: 1, Submitted: 1}}, Child: &Child{Command: []string{"a", "b"}, Output: strings.Repeat("\x00é", 1000)}}
+	var file bytes.Buffer
+	if err := Write(&file, h, nil, f); err != nil {
+		t.Fatal(err)
+	}
+	d := readAll(t, file.Bytes())
+	want := *h
+	want.Tables = event.Tables()
+	if diff := cmp.Diff(&want, d.r.Header()); diff != "" {
+		t.Error(diff)
+	}
+	wantF := *f
+	wantF.Records = map[string]int64{}
+	if diff := cmp.Diff(&wantF, d.r.Footer()); diff != "" {
+		t.Error(diff)
+	}
+}
