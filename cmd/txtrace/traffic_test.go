@@ -82,17 +82,15 @@ func (t *traffic) run(n, left uint32) {
 	d.Parent = uint32(begin)
 	t.put(d, event.KindDequeue, 0, 0)
 	directBegin := t.now + 100
-	h := &event.Handover{Hand: event.Hand{First: t.skb, Packets: n, Bytes: bytes, Attempts: n, OwedAny: 1, OwedDrv: 1,
-		NumQueuedBegin: t.dql.NumQueued, NumComplBegin: t.dql.NumCompleted, AdjLimitBegin: t.dql.AdjLimit}}
-	h.Parent = uint32(directBegin)
+	h := event.Hand{First: t.skb, Packets: n, Bytes: bytes, Attempts: n, OwedAny: 1, OwedDrv: 1,
+		NumQueuedBegin: t.dql.NumQueued, NumComplBegin: t.dql.NumCompleted, AdjLimitBegin: t.dql.AdjLimit}
 	for range n {
 		t.dql.NumQueued += packetLen
 	}
 	t.dql.LastObjCnt = packetLen
 	h.NumQueuedEnd, h.NumComplEnd, h.AdjLimitEnd = t.dql.NumQueued, t.dql.NumCompleted, t.dql.AdjLimit
-	t.put(h, event.KindHandover, 0, directBegin+100)
 	x := &event.Direct{Qdisc: qdisc, First: t.skb, Packets: n, Bytes: bytes, GsoSegs: n, PktLen: bytes,
-		QdiscFlags: r.QdiscFlags, Handle: r.Handle, Handovers: 1, Validate: 1, Result: 1, From: event.FromDequeue}
+		QdiscFlags: r.QdiscFlags, Handle: r.Handle, Handovers: 1, Validate: 1, Result: 1, From: event.FromDequeue, Hand: h}
 	x.Parent = uint32(begin)
 	t.put(x, event.KindDirect, 0, directBegin)
 	r.NumQueuedEnd, r.NumComplEnd, r.AdjLimitEnd = t.dql.NumQueued, t.dql.NumCompleted, t.dql.AdjLimit

@@ -193,10 +193,15 @@ func (d *Report) lost(p *printer) {
 }
 
 func lostText(t Text, l analysis.LostInfo, records analysis.U64) []string {
-	parts := []string{"nothing of " + t.counted(uint64(records), "record", "records")}
-	if l.Records > 0 {
-		parts = []string{fmt.Sprintf("%s of %s in %s", t.count(uint64(l.Records)),
-			t.counted(uint64(l.Records+records), "record", "records"), t.counted(uint64(l.Gaps), "gap", "gaps"))}
+	var parts []string
+	switch read := t.counted(uint64(records), "record", "records"); {
+	case l.Records > 0:
+		parts = append(parts, fmt.Sprintf("%s of %s in %s", t.count(uint64(l.Records)),
+			t.counted(uint64(l.Records+records), "record", "records"), t.counted(uint64(l.Gaps), "gap", "gaps")))
+	case l == (analysis.LostInfo{}):
+		return []string{"nothing of " + read}
+	default:
+		parts = append(parts, "no gap in "+read)
 	}
 	for _, c := range []struct {
 		n         analysis.U64
