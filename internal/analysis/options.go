@@ -12,7 +12,7 @@ import (
 // Options of Analyze.
 type Options struct {
 	Rules   []Rule   // the registry, rules.All()
-	Only    []string // rule ids of --rules; empty: all. Gates are always checked
+	Only    []string // rule ids of --rules; empty: all
 	Variant Variants
 	Strict  bool
 	// ChildFailed says that the command under run failed.

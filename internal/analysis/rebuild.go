@@ -144,22 +144,14 @@ func (r *rebuild) hold(l *lane, h *event.Header, c child) {
 }
 
 func (r *rebuild) direct(l *lane, rec *event.Direct) {
+	l.close(&rec.Header, r.orphan, r.orphan)
 	d := r.directs.get()
 	*d = Direct{Direct: *rec, Queue: r.world.queue(&rec.Header), Whole: l.whole(&rec.Header)}
-	l.close(&rec.Header, func(c child) {
-		if c.handover == nil || c.handover.Queue != d.Queue || d.Handover != nil {
-			r.orphan(c)
-			return
-		}
-		d.Handover, c.handover.Direct = c.handover, d
-	}, r.orphan)
-	if inner := rec.Handover(); inner != nil && d.Handover == nil {
-		h := r.handovers.get()
-		*h = Handover{Handover: *inner, Queue: d.Queue, Direct: d, Whole: d.Whole}
-		r.foreign(h)
-		d.Handover = h
+	if hand := rec.Handover(); hand != nil {
+		d.Handover = r.handovers.get()
+		*d.Handover = Handover{Handover: *hand, Queue: d.Queue, Direct: d, Whole: d.Whole}
+		r.foreign(d.Handover)
 	}
-	d.Whole = d.Whole && (d.Handovers == 0) == (d.Handover == nil) && d.Handovers <= 1
 	if rec.From == event.FromBypass || rec.Parent == 0 {
 		r.orphan(child{direct: d})
 		return

@@ -53,7 +53,6 @@ type endless struct {
 	run      event.Run
 	dequeue  event.Dequeue
 	direct   event.Direct
-	handover event.Handover
 	complete event.Complete
 }
 
@@ -96,13 +95,10 @@ func (e *endless) shift(r event.Any) event.Any {
 		return e.head(&e.dequeue)
 	case *event.Direct:
 		e.direct = *r
-		return e.head(&e.direct)
-	case *event.Handover:
-		e.handover = *r
-		h := &e.handover
+		h := &e.direct.Hand
 		h.NumQueuedBegin, h.NumComplBegin, h.AdjLimitBegin = h.NumQueuedBegin+by, h.NumComplBegin+by, h.AdjLimitBegin+by
 		h.NumQueuedEnd, h.NumComplEnd, h.AdjLimitEnd = h.NumQueuedEnd+by, h.NumComplEnd+by, h.AdjLimitEnd+by
-		return e.head(h)
+		return e.head(&e.direct)
 	case *event.Complete:
 		e.complete = *r
 		c := &e.complete

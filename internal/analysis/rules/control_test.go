@@ -181,7 +181,7 @@ var controls = map[string]func() *trace{
 	},
 	"a stacked device writes xmit_more": func() *trace {
 		t := newTrace()
-		h := t.handover(0, 1, 142, sent{n: 1})
+		h := t.alone(142, sent{n: 1})
 		h.Flags, h.More = event.FlagNested, 1
 		return t
 	},
@@ -379,19 +379,19 @@ func TestLossPoisonsWindows(t *testing.T) {
 		}
 		return -1
 	}
-	isHandover := func(r event.Any) bool { _, ok := r.(*event.Handover); return ok }
-	lost := at(3, isHandover)
+	isDirect := func(r event.Any) bool { _, ok := r.(*event.Direct); return ok }
+	lost := at(3, isDirect)
 	res := tr.analyze(t, "auto", func(i int) bool { return i == lost })
 	d1 := ruling(t, res, "D1")
 	if d1.Held != 19 || d1.Inconclusive != 1 || d1.Undecided[0].Reason != analysis.Lost {
 		t.Errorf("D1: held %d, undecided %+v", d1.Held, d1.Undecided)
 	}
-	if r1 := ruling(t, res, "R1"); r1.Held != 19 || r1.Inconclusive != 1 {
+	if r1 := ruling(t, res, "R1"); r1.Held != 19 {
 		t.Errorf("R1: held %d, undecided %+v", r1.Held, r1.Undecided)
 	}
 	// The bound of packets needs the dequeue's own record only.
 	over := bulk(3, 224, 10)
-	lost = at(1, isHandover)
+	lost = at(1, isDirect)
 	if r := ruling(t, over.analyze(t, "latest", func(i int) bool { return i == lost }), "D2"); r.Fails != 3 {
 		t.Errorf("D2: %+v", r)
 	}

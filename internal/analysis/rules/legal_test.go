@@ -73,11 +73,12 @@ func legal() *trace {
 	t.resume()
 	t.dummy()
 	t.shared()
+	t.alone(1514, sent{n: 1})
 	return t
 }
 
 // list hands over a list during which BQL stops the queue, and which goes on.
-func (t *trace) list(goesOn bool) *event.Handover {
+func (t *trace) list(goesOn bool) *event.Hand {
 	r := t.run()
 	r.dequeue(1, 60*1514, 0)
 	s := sent{n: 60}
@@ -169,3 +170,16 @@ func where[T any](t *trace, is func(*T) bool) *T {
 	}
 	return nil
 }
+
+// hand is the first hand-over inside a direct that the test says.
+func hand(t *trace, is func(*event.Hand) bool) *event.Hand {
+	for _, r := range t.recs {
+		if d, ok := r.(*event.Direct); ok && d.Handovers > 0 && is(&d.Hand) {
+			return &d.Hand
+		}
+	}
+	return nil
+}
+
+// any one will do.
+func anyHand(*event.Hand) bool { return true }

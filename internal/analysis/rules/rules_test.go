@@ -91,17 +91,17 @@ var spoils = map[string][]spoiled{
 		where(t, func(r *event.Run) bool { return r.Ifindex == 3 }).Packets = 2
 	}}},
 	"X1": {
-		{spoil: func(t *trace) { first[event.Handover](t).More = 1 }},
-		{spoil: func(t *trace) { where(t, func(h *event.Handover) bool { return h.Rest == 12 }).More = 0 }},
-		{spoil: func(t *trace) { where(t, func(h *event.Handover) bool { return h.Rest == 1 }).More = 1 }},
+		{spoil: func(t *trace) { hand(t, anyHand).More = 1 }},
+		{spoil: func(t *trace) { hand(t, func(h *event.Hand) bool { return h.Rest == 12 }).More = 0 }},
+		{spoil: func(t *trace) { hand(t, func(h *event.Hand) bool { return h.Rest == 1 }).More = 1 }},
 	},
 	"X5": {{spoil: func(t *trace) {
-		h := where(t, func(h *event.Handover) bool { return h.Rest == 12 && h.Busy == 0 })
+		h := hand(t, func(h *event.Hand) bool { return h.Rest == 12 && h.Busy == 0 })
 		h.TxqStateLast, h.TxqStateEnd = 0, 0
 	}}},
 	"X6": {
 		{spoil: func(t *trace) { // the driver took one that is neither sent nor left
-			where(t, func(h *event.Handover) bool { return h.Rest == 12 && h.Busy == 0 }).Attempts--
+			hand(t, func(h *event.Hand) bool { return h.Rest == 12 && h.Busy == 0 }).Attempts--
 		}},
 		{spoil: func(t *trace) { // it does not come out first
 			where(t, func(d *event.Dequeue) bool { return d.GsoQlen == 11 }).First ^= 8
@@ -109,8 +109,8 @@ var spoils = map[string][]spoiled{
 		}},
 	},
 	"R1": {
-		{spoil: func(t *trace) { first[event.Handover](t).TxqStateBegin = event.StackXoff }},
-		{spoil: func(t *trace) { first[event.Handover](t).TxqStateBegin = event.Frozen }},
+		{spoil: func(t *trace) { hand(t, anyHand).TxqStateBegin = event.StackXoff }},
+		{spoil: func(t *trace) { hand(t, anyHand).TxqStateBegin = event.Frozen }},
 		{spoil: func(t *trace) { first[event.Direct](t).Result = 0 }, also: []string{"D4"}},
 		{spoil: func(t *trace) { // stopped, and yet nothing was put back
 			d := where(t, func(d *event.Direct) bool { return d.Handovers == 0 })
@@ -125,7 +125,7 @@ var spoils = map[string][]spoiled{
 		{spoil: func(t *trace) { where(t, func(d *event.Direct) bool { return d.Result == 0 }).RequeuesEnd++ }},
 		{spoil: func(t *trace) { first[event.Direct](t).RequeuesEnd++ }},
 	},
-	"R6": {{spoil: func(t *trace) { where(t, func(h *event.Handover) bool { return h.Busy > 0 }).BusyCharged = 1514 }}},
+	"R6": {{spoil: func(t *trace) { hand(t, func(h *event.Hand) bool { return h.Busy > 0 }).BusyCharged = 1514 }}},
 	"B8": {{spoil: func(t *trace) {
 		// Queue 1 completes what was handed to queue 0.
 		t.txq = 1
@@ -150,7 +150,7 @@ var spoils = map[string][]spoiled{
 		{spoil: func(t *trace) { last[event.Complete](t, 0).SlackStartTime += 5000 }},
 	},
 	"B16": {
-		{spoil: func(t *trace) { h := first[event.Handover](t); h.TxqStateEnd |= event.StackXoff }},
+		{spoil: func(t *trace) { h := hand(t, anyHand); h.TxqStateEnd |= event.StackXoff }},
 		{spoil: func(t *trace) { // started again with no completion
 			t.state |= event.StackXoff
 			t.snapshot()

@@ -215,7 +215,7 @@ type sent struct {
 }
 
 // send hands the last batch to the driver.
-func (r *runB) send(s sent) (*event.Direct, *event.Handover) {
+func (r *runB) send(s sent) (*event.Direct, *event.Hand) {
 	d := &event.Direct{Qdisc: r.rec.Qdisc, First: r.last.First, Packets: r.last.Packets, Bytes: r.last.Bytes,
 		GsoSegs: r.last.GsoSegs, PktLen: r.last.PktLen, Validate: 1, From: event.FromDequeue}
 	d.Parent = r.parent()
@@ -229,13 +229,13 @@ func (r *runB) send(s sent) (*event.Direct, *event.Handover) {
 }
 
 // bypass sends a packet of length bytes that never sat in the qdisc.
-func (t *trace) bypass(length uint32, s sent) (*event.Direct, *event.Handover) {
+func (t *trace) bypass(length uint32, s sent) (*event.Direct, *event.Hand) {
 	t.skb += 0x1000
 	return t.direct(&event.Direct{Qdisc: 0xabc0, First: t.skb, Packets: 1, Bytes: length, GsoSegs: 1, PktLen: length,
 		Validate: 1, From: event.FromBypass}, s)
 }
 
-func (t *trace) direct(d *event.Direct, s sent) (*event.Direct, *event.Handover) {
+func (t *trace) direct(d *event.Direct, s sent) (*event.Direct, *event.Hand) {
 	t.tick(200)
 	begin := t.now
 	d.QdiscFlags, d.Handle = t.qflags, 0x80010000
@@ -243,12 +243,10 @@ func (t *trace) direct(d *event.Direct, s sent) (*event.Direct, *event.Handover)
 	if s.n == 0 {
 		s.n = d.Packets
 	}
-	var h *event.Handover
 	if s.stopped {
 		s.rest = s.n
 	} else {
-		h = t.handover(uint32(begin), d.First, d.Bytes, s)
-		d.Handovers = 1
+		d.Hand, d.Handovers = t.hand(d.First, d.Bytes, s), 1
 	}
 	d.Result = 1
 	if s.rest > 0 {
@@ -267,15 +265,23 @@ func (t *trace) direct(d *event.Direct, s sent) (*event.Direct, *event.Handover)
 	}
 	d.RequeuesEnd, d.GsoQlenEnd, d.BadQlenEnd, d.TxqStateEnd = t.requeue, t.gso(), t.bad, t.state
 	t.put(d, begin)
-	return d, h
+	return d, &d.Hand
 }
 
-func (t *trace) handover(parent uint32, first uint64, bytes uint32, s sent) *event.Handover {
+// alone hands a list over on a device without a qdisc.
+func (t *trace) alone(bytes uint32, s sent) *event.Handover {
 	t.tick(200)
 	begin := t.now
-	h := &event.Handover{Hand: event.Hand{First: first, Packets: s.n, Bytes: bytes, Rest: s.rest,
-		NumQueuedBegin: t.dql.NumQueued, NumComplBegin: t.dql.NumCompleted, AdjLimitBegin: t.dql.AdjLimit, TxqStateBegin: t.state}}
-	h.Parent = parent
+	t.skb += 0x1000
+	h := &event.Handover{Hand: t.hand(t.skb, bytes, s)}
+	t.put(h, begin)
+	return h
+}
+
+// hand plays one dev_hard_start_xmit.
+func (t *trace) hand(first uint64, bytes uint32, s sent) event.Hand {
+	h := event.Hand{First: first, Packets: s.n, Bytes: bytes, Rest: s.rest,
+		NumQueuedBegin: t.dql.NumQueued, NumComplBegin: t.dql.NumCompleted, AdjLimitBegin: t.dql.AdjLimit, TxqStateBegin: t.state}
 	taken := s.n - s.rest
 	each := bytes / s.n
 	h.Attempts = taken
@@ -305,8 +311,8 @@ func (t *trace) handover(parent uint32, first uint64, bytes uint32, s sent) *eve
 	if s.rest > 0 && !(s.busy && s.rest == 1) {
 		h.More = 1
 	}
+	t.tick(300)
 	h.NumQueuedEnd, h.NumComplEnd, h.AdjLimitEnd, h.TxqStateEnd = t.dql.NumQueued, t.dql.NumCompleted, t.dql.AdjLimit, t.state
-	t.put(h, begin)
 	return h
 }
 

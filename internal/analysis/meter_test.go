@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestHist(t *testing.T) {
+	var h hist
+	for _, n := range []uint32{0, 1, 1, 65, 4096, 4097, 8191, 8192, 1 << 31} {
+		h.add(n)
+	}
+	want := []Count{{0, 1}, {1, 2}, {65, 1}, {4096, 1}, {4096, 2}, {8192, 1}, {1 << 31, 1}}
+	got := h.counts()
+	if len(got) != len(want) {
+		t.Fatal(got)
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("%d: %v, want %v", i, got[i], want[i])
+		}
+	}
+}
+
+// A series keeps the least and the greatest value, whatever the times.
+func TestSeries(t *testing.T) {
+	rapid.Check(t, func(d *rapid.T) {
+		var s series
+		var now uint64 = 5_000_000
+		least, most, final := uint32(1<<32-1), uint32(0), uint32(0)
+		for range rapid.IntRange(1, 400).Draw(d, "n") {
+			now += rapid.Uint64Range(0, 1<<33).Draw(d, "step")
+			v := rapid.Uint32().Draw(d, "v")
+			p := s.at(now)
+			p.limit.add(v)
+			p.inflight.add(v / 2)
+			least, most, final = min(least, v), max(most, v), v
+		}
+		ps := s.report()
+		if len(s.points) > points || len(ps) == 0 {
+			d.Fatal(len(s.points))
+		}
+		lo, hi := ps[0].LimitMin, ps[0].LimitMax
+		for i, p := range ps {
+			lo, hi = min(lo, p.LimitMin), max(hi, p.LimitMax)
+			if i > 0 && p.BeginNS < ps[i-1].EndNS {
+				d.Fatal("buckets overlap")
+			}
+		}
+		if lo != least || hi != most || ps[len(ps)-1].LimitLast != final {
+			d.Fatalf("%d %d %d, want %d %d %d", lo, hi, ps[len(ps)-1].LimitLast, least, most, final)
+		}
+	})
+}
+
+// A limit stays what it was in buckets that saw bytes in flight only.
+func TestSeriesCarriesLimit(t *testing.T) {
+	var s series
+	s.at(0).inflight.add(5) // before any limit is known
+	s.at(10 * firstWidth).limit.add(1000)
+	s.at(20 * firstWidth).inflight.add(7)
+	ps := s.report()
+	if len(ps) != 2 || ps[1].LimitLast != 1000 || ps[1].InflightMax != 7 {
+		t.Errorf("%+v", ps)
+	}
+}
+
+func TestDist(t *testing.T) {
+	var d Dist
+	for _, v := range []uint64{5, 3, 10} {
+		d.add(v)
+	}
+	if d != (Dist{3, 18, 3, 10, 6}) {
+		t.Errorf("%+v", d)
+	}
+}
