@@ -2,7 +2,11 @@
 
 package analysis
 
-import "github.com/txtrace/txtrace/internal/capture"
+import (
+	"math"
+
+	"github.com/txtrace/txtrace/internal/capture"
+)
 
 // Gap is a hole in the sequence of one CPU.
 type Gap struct {
@@ -14,6 +18,7 @@ type Gap struct {
 // time unknown.
 type gaps struct {
 	windows []Span // by From, not overlapping
+	slack   uint64 // neighbours this close were joined to make room
 }
 
 const maxGaps = 1024
@@ -28,8 +33,16 @@ func (g *gaps) add(s Span) {
 	copy(g.windows[i+1:], g.windows[i:])
 	g.windows[i] = s
 	g.join(0)
-	for slack := uint64(1 << 20); len(g.windows) > maxGaps; slack *= 4 {
-		g.join(slack)
+	if len(g.windows) <= maxGaps {
+		return
+	}
+	for g.slack = max(g.slack, 1<<18); len(g.windows) > maxGaps/2; {
+		g.join(g.slack)
+		if g.slack > math.MaxUint64/4 {
+			g.slack = math.MaxUint64
+		} else {
+			g.slack *= 4
+		}
 	}
 }
 
@@ -38,7 +51,7 @@ func (g *gaps) join(slack uint64) {
 	out := g.windows[:1]
 	for _, w := range g.windows[1:] {
 		last := &out[len(out)-1]
-		if w.From <= last.To+slack {
+		if w.From <= last.To || w.From-last.To <= slack {
 			last.To = max(last.To, w.To)
 			continue
 		}

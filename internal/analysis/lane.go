@@ -15,7 +15,7 @@ type lane struct {
 }
 
 // maxWaiting bounds the spans that wait on one CPU; the oldest is given up.
-const maxWaiting = 1 << 14
+const maxWaiting = 1 << 12
 
 // child is a record whose enclosing span has not ended yet.
 type child struct {
