@@ -84,8 +84,13 @@ func (e *Evidence) Of(q *Queue) *Evidence {
 	return e
 }
 
-// Record adds a record that shows it.
+// Record adds a record that shows it, once: a direct and its hand-over are one.
 func (e *Evidence) Record(h *event.Header) *Evidence {
+	for _, r := range e.Records {
+		if r.CPU == h.CPU && r.Seq == h.Seq {
+			return e
+		}
+	}
 	e.Records = append(e.Records, RecordRef{h.Kind.String(), h.CPU, h.Seq, U64(h.Time)})
 	return e
 }

@@ -147,6 +147,7 @@ func (r *rebuild) direct(l *lane, rec *event.Direct) {
 	l.close(&rec.Header, r.orphan, r.orphan)
 	d := r.directs.get()
 	*d = Direct{Direct: *rec, Queue: r.world.queue(&rec.Header), Whole: l.whole(&rec.Header)}
+	d.Whole = d.Whole && rec.Handovers <= 1
 	if hand := rec.Handover(); hand != nil {
 		d.Handover = r.handovers.get()
 		*d.Handover = Handover{Handover: *hand, Queue: d.Queue, Direct: d, Whole: d.Whole}
