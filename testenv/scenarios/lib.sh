@@ -84,7 +84,6 @@ start_perf() {
 	# Opened for both directions, so that neither side waits for the other.
 	exec 8<>"$work/perf.ctl" 9<>"$work/perf.ack"
 	echo enable >&8
-	perf_pid=$pid
 	(head -n 1 <&9 >"$work/perf.answer") &
 }
 ready_perf() { grep -q ack "$work/perf.answer" 2>/dev/null; }
