@@ -207,35 +207,37 @@ func (d DQL) lastStart() (start uint32, known bool) {
 }
 
 // split looks for two completions that lead from before to after. Where the
-// first ended is known or the search is not begun; what it read is tried at the
-// values at which the algorithm turns.
+// second started is known, or the search is not begun. What the first read, and
+// when it ran, is tried at the few values at which the algorithm turns.
 func (w Window) split(before, after DQL) (Explanation, bool) {
 	start, known := after.lastStart()
 	count, first := after.NumCompleted-before.NumCompleted, start-before.NumCompleted
 	if !known || first == 0 || first >= count {
 		return Explanation{}, false
 	}
-	atLimit := before.NumCompleted + before.Limit
 	least, most := start, after.PrevNumQueued
 	if int32(before.PrevNumQueued-least) > 0 {
 		least = before.PrevNumQueued
 	}
+	atLimit := before.NumCompleted + before.Limit
 	for _, queued := range []uint32{
-		least, least + 1, most, before.NumQueued, atLimit, atLimit + 1,
-		after.NumCompleted - 1, after.NumCompleted, after.NumCompleted + 1,
-		atLimit + after.LowestSlack + 2*(count-first) - after.computedLimit(), // the last slack was the lowest
+		least, most,
+		after.NumCompleted, after.NumCompleted + 1, // the second just does, or does not, complete all of it
+		atLimit + after.LowestSlack + 2*(count-first) - after.computedLimit(), // the second sees the lowest slack
 	} {
 		if queued-least > most-least {
 			continue
 		}
-		for _, last := range []uint32{after.PrevLastObjCnt, before.LastObjCnt, 0, queued - atLimit + after.LowestSlack} {
-			for _, holdOver := range []bool{false, true} {
-				mid, asked, stamped := before.completed(queued, last, first, holdOver)
-				for _, t := range []uint64{before.SlackStartTime, after.SlackStartTime, w.From - jiffySlop} {
-					mid.SlackStartTime = t
-					if w.fits(before, asked, stamped, t) && w.differs(mid, after) == nil {
-						return Explanation{Outcome: OutcomeSplit, First: first, Queued: queued}, true
-					}
+		last := queued - atLimit + after.LowestSlack // the last object is the lowest slack
+		for _, holdOver := range []bool{false, true} {
+			mid, asked, stamped := before.completed(queued, last, first, holdOver)
+			for _, t := range []uint64{
+				before.SlackStartTime, after.SlackStartTime, // kept, or set by one of the two
+				w.From - jiffySlop, before.SlackStartTime + uint64(before.SlackHoldTime) + 1, // set by both
+			} {
+				mid.SlackStartTime = t
+				if w.fits(before, asked, stamped, t) && w.differs(mid, after) == nil {
+					return Explanation{Outcome: OutcomeSplit, First: first, Queued: queued}, true
 				}
 			}
 		}

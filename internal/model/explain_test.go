@@ -8,15 +8,31 @@ import (
 	"pgregory.net/rapid"
 )
 
+// steps checks many random steps of one queue. begin runs the queue a little
+// and returns the state and the time before the step.
+func steps(t *testing.T, step func(w *world, begin func() (DQL, uint64))) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld(t)
+		for range 25 {
+			step(w, func() (DQL, uint64) {
+				for range rapid.IntRange(0, 3).Draw(t, "before") {
+					w.queue()
+					w.tick()
+					w.complete()
+				}
+				w.queue()
+				return w.d, w.now
+			})
+		}
+	})
+}
+
 // A step through one completion is equal, however queueing, the clock, a reset
 // and a write to limit after it interleave.
 func TestExplainOneCompletion(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		w := newWorld(t)
-		w.warm()
-		w.queue()
-		before, from := w.d, w.now
-		reset := rapid.SampledFrom([]string{"no", "no", "before", "after"}).Draw(t, "when reset")
+	steps(t, func(w *world, begin func() (DQL, uint64)) {
+		before, from := begin()
+		reset := rapid.SampledFrom([]string{"no", "no", "no", "before", "after"}).Draw(w.T, "when reset")
 		w.tick()
 		if reset == "before" {
 			w.reset()
@@ -29,9 +45,9 @@ func TestExplainOneCompletion(t *testing.T) {
 			w.reset()
 		}
 		w.queue()
-		written := rapid.IntRange(0, 4).Draw(t, "write") == 0
+		written := rapid.IntRange(0, 4).Draw(w.T, "write") == 0
 		if written {
-			w.d.Limit = rapid.Uint32Range(0, DQLMaxLimit).Draw(t, "limit")
+			w.d.Limit = rapid.Uint32Range(0, 200000).Draw(w.T, "limit")
 		}
 		e := Explain(before, w.d, Window{From: from, To: w.now, Completions: 1})
 
@@ -46,26 +62,52 @@ func TestExplainOneCompletion(t *testing.T) {
 			want[OutcomeUndecided] = reset != "no"
 		}
 		if !want[e.Outcome] {
-			t.Fatalf("%+v, want one of %v\nbefore %+v\nafter  %+v", e, want, before, w.d)
+			w.Fatalf("%+v, want one of %v\nbefore %+v\nafter  %+v", e, want, before, w.d)
 		}
 	})
+}
+
+// Two completions of which the second found the queue over its limit are
+// always explained, and the split is where the first ended.
+func TestExplainTwoCompletions(t *testing.T) {
+	splits := 0
+	steps(t, func(w *world, begin func() (DQL, uint64)) {
+		before, from := begin()
+		w.tick()
+		w.queue()
+		if !w.complete() {
+			return
+		}
+		mid := w.d
+		w.queue()
+		w.tick()
+		if !w.complete() || w.d.PrevOvlimit == 0 {
+			return
+		}
+		e := Explain(before, w.d, Window{From: from, To: w.now})
+		switch {
+		case e.Outcome == OutcomeReset: // that leads there as well
+		case e.Outcome != OutcomeSplit || e.First != mid.NumCompleted-before.NumCompleted:
+			w.Fatalf("%+v\nbefore %+v\nmid    %+v\nafter  %+v", e, before, mid, w.d)
+		default:
+			splits++
+		}
+	})
+	t.Logf("%d splits", splits)
 }
 
 // However many completions and resets lie between, a right kernel is never
 // called unequal if their number is not known, and a split says rightly where
 // the last completion started.
 func TestExplainNeverAccuses(t *testing.T) {
-	splits := 0
-	rapid.Check(t, func(t *rapid.T) {
-		w := newWorld(t)
-		w.warm()
-		before, from := w.d, w.now
+	steps(t, func(w *world, begin func() (DQL, uint64)) {
+		before, from := begin()
 		var start uint32
 		reset := false
-		for range rapid.IntRange(1, 5).Draw(t, "completions") {
+		for range rapid.IntRange(1, 5).Draw(w.T, "completions") {
 			w.tick()
 			w.queue()
-			if rapid.IntRange(0, 15).Draw(t, "reset") == 0 {
+			if rapid.IntRange(0, 15).Draw(w.T, "reset") == 0 {
 				w.reset()
 				reset = true
 			}
@@ -76,42 +118,44 @@ func TestExplainNeverAccuses(t *testing.T) {
 		}
 		e := Explain(before, w.d, Window{From: from, To: w.now})
 		if e.Outcome == OutcomeUnequal {
-			t.Fatalf("%+v\nbefore %+v\nafter  %+v", e, before, w.d)
+			w.Fatalf("%+v\nbefore %+v\nafter  %+v", e, before, w.d)
 		}
-		if e.Outcome == OutcomeSplit {
-			splits++
-			if !reset && e.First != start-before.NumCompleted {
-				t.Fatalf("%+v, want first %d\nbefore %+v\nafter  %+v", e, start-before.NumCompleted, before, w.d)
-			}
+		if e.Outcome == OutcomeSplit && !reset && e.First != start-before.NumCompleted {
+			w.Fatalf("%+v, want first %d\nbefore %+v\nafter  %+v", e, start-before.NumCompleted, before, w.d)
 		}
 	})
-	t.Logf("%d splits", splits)
 }
 
 // A write to limit before the completion cannot be told from a wrong kernel,
 // but it is always named.
 func TestExplainWriteInBetween(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		w := newWorld(t)
-		w.warm()
-		w.queue()
-		before, from := w.d, w.now
+	steps(t, func(w *world, begin func() (DQL, uint64)) {
+		before, from := begin()
 		w.tick()
 		w.d.Limit = rapid.OneOf(
 			rapid.Uint32Range(0, 200000),
 			rapid.Uint32Range(0, DQLMaxLimit),
 			rapid.SampledFrom([]uint32{0, w.d.MinLimit, w.d.MaxLimit, DQLMaxLimit}),
-		).Draw(t, "limit")
+		).Draw(w.T, "limit")
 		w.queue()
-		known := rapid.SampledFrom([]int{0, 1}).Draw(t, "known")
-		for range rapid.IntRange(1, 4-3*known).Draw(t, "completions") {
+		known := rapid.SampledFrom([]int{0, 1}).Draw(w.T, "known")
+		for range rapid.IntRange(1, 4-3*known).Draw(w.T, "completions") {
 			w.complete()
 			w.tick()
 			w.queue()
 		}
 		e := Explain(before, w.d, Window{From: from, To: w.now, Completions: known})
-		if e.Outcome == OutcomeUnequal && e.Write == nil {
-			t.Fatalf("%+v\nbefore %+v\nafter  %+v", e, before, w.d)
+		if e.Outcome != OutcomeUnequal {
+			return
+		}
+		if e.Write == nil {
+			w.Fatalf("%+v\nbefore %+v\nafter  %+v", e, before, w.d)
+		}
+		if known == 1 {
+			before.Limit = *e.Write
+			if e := Explain(before, w.d, Window{From: from, To: w.now, Completions: known}); e.Outcome != OutcomeEqual {
+				w.Fatalf("with that written: %+v\nbefore %+v\nafter  %+v", e, before, w.d)
+			}
 		}
 	})
 }
@@ -228,6 +272,8 @@ func TestExplainOutcomes(t *testing.T) {
 		{"one, number unknown", 1, nil, some, OutcomeEqual, ""},
 		{"two are split where the over-limit says", 2, nil, some, OutcomeSplit, ""},
 		{"three that two explain as well", 3, nil, some, OutcomeSplit, ""},
+		{"two, held back in neither", 2, func(_, a *DQL) { a.PrevOvlimit = 0 }, some, OutcomeUndecided, ""},
+		{"over-limit that starts where it ended", 3, func(_, a *DQL) { a.PrevOvlimit = a.PrevNumQueued - a.AdjLimit }, some, OutcomeUnequal, "prev_ovlimit"},
 		{"two of which the end does not tell", 2, func(_, a *DQL) { a.PrevOvlimit = 0; a.AdjLimit += 10; a.Limit += 10; a.SlackStartTime = 200 }, some, OutcomeUndecided, ""},
 		{"two where one is claimed", 2, nil, one, OutcomeUnequal, "prev_ovlimit"},
 		{"limit written, nothing completed", 0, func(_, a *DQL) { a.Limit = 9 }, one, OutcomeAdmin, ""},
