@@ -70,7 +70,7 @@ static __always_inline int preempt_count_of(__u64 base)
 }
 
 /* What the kernel last told a driver: 0, 1 or TX_MORE_UNKNOWN. */
-static __always_inline __u8 xmit_more(__u32 cpu)
+static __always_inline __u8 xmit_more(__u64 base)
 {
 	__u8 more = TX_MORE_UNKNOWN;
 	__u64 off;
@@ -91,8 +91,7 @@ static __always_inline __u8 xmit_more(__u32 cpu)
 	else
 		off = bpf_core_field_offset(struct softnet_data___v5_2,
 					    xmit.more);
-	bpf_probe_read_kernel(&more, 1,
-			      (void *)&softnet_data + cpu_base(cpu) + off);
+	bpf_probe_read_kernel(&more, 1, (void *)&softnet_data + base + off);
 	return more;
 }
 

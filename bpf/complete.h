@@ -5,55 +5,6 @@
  * when num_completed moved since the last one.
  */
 
-struct tx_queue {
-	__u64 txq;
-	__u64 dev;
-	__u32 ifindex;
-	__u32 netns;
-	__u32 completed; /* num_completed of the last snapshot */
-	__u16 index;
-	__u8 active; /* bytes in flight when last looked at */
-	__u8 known; /* completed is valid */
-};
-
-/* Queues that carried bytes, in the order they were met; a slot is for ever. */
-#define TX_QUEUES 512
-#define TX_QUEUE_HASH 2048
-
-struct tx_queue queues[TX_QUEUES];
-__u16 queue_slots[TX_QUEUE_HASH];
-__u32 nqueues;
-
-/* The queue's slot plus one; 0 when the table is full. */
-static __always_inline __u32 queue_slot(struct net_device *dev, __u64 txq,
-					__u16 index)
-{
-	__u32 hash = (txq >> 6) * 0x9e3779b1ULL >> 16, k, i;
-	struct tx_queue *e;
-
-	for (k = 0; k < 4; k++) {
-		__u16 *s = &queue_slots[(hash + k) & (TX_QUEUE_HASH - 1)];
-
-		i = *s;
-		if (!i) {
-			i = __sync_fetch_and_add(&nqueues, 1);
-			if (i >= TX_QUEUES)
-				return 0;
-			e = &queues[i & (TX_QUEUES - 1)];
-			e->txq = txq;
-			e->dev = (__u64)dev;
-			e->ifindex = dev->ifindex;
-			e->netns = dev->nd_net.net->ns.inum;
-			e->index = index;
-			*s = i + 1;
-			return i + 1;
-		}
-		if (queues[(i - 1) & (TX_QUEUES - 1)].txq == txq)
-			return i;
-	}
-	return 0;
-}
-
 /*
  * Takes the snapshot of slot i when its num_completed moved. Global, so that
  * the verifier sees it once and not per step of a loop.
@@ -62,7 +13,7 @@ __noinline int queue_check(__u32 i, __u32 prog, __u32 source)
 {
 	struct tx_dql_half a = {}, b = {};
 	struct tx_complete *r;
-	struct tx_queue *e = &queues[i & (TX_QUEUES - 1)];
+	struct tx_queue *e = queue_at(i);
 	struct tx_cpu *c;
 	__u64 base = e->txq, dev = 0;
 	__u32 zero = 0, completed = 0;
@@ -91,6 +42,7 @@ __noinline int queue_check(__u32 i, __u32 prog, __u32 source)
 		return 0;
 	at = tx_frame_push(c, TX_FRAME_RECORD, NULL);
 	r = &tx_frame_at(c, at)->complete;
+	tx_clear(*r);
 	bpf_probe_read_kernel(&a, sizeof(a),
 			      (void *)base +
 				      bpf_core_field_offset(struct dql, limit));
@@ -121,9 +73,7 @@ __noinline int queue_check(__u32 i, __u32 prog, __u32 source)
 	e->completed = a.num_completed;
 	e->known = 1;
 	e->active = r->num_queued != a.num_completed;
-	r->h.ifindex = e->ifindex;
-	r->h.netns = e->netns;
-	r->h.txq = e->index;
+	tx_queue_name(&r->h, i);
 	r->limit = a.limit;
 	r->num_completed = a.num_completed;
 	r->prev_ovlimit = a.prev_ovlimit;
@@ -144,12 +94,9 @@ static __always_inline __u32 queues_check(__u64 dev, __u32 prog, __u32 source)
 {
 	__u32 i, n = nqueues, found = 0;
 
-	for (i = 0; i < TX_QUEUES && i < n; i++) {
-		const struct tx_queue *e;
-		__u32 k = i;
+	for (i = 1; i < TX_QUEUES && i <= n; i++) {
+		const struct tx_queue *e = queue_at(i);
 
-		barrier_var(k); /* or clang walks a pointer without bounds */
-		e = &queues[k & (TX_QUEUES - 1)];
 		if (!e->active || (dev && e->dev != dev))
 			continue;
 		found += queue_check(i, prog, source);

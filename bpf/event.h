@@ -143,33 +143,7 @@ struct tx_dequeue {
 	__u8 pad[6];
 };
 
-struct tx_direct {
-	struct tx_header h;
-	__u64 qdisc;
-	__u64 first;
-	__u32 packets;
-	__u32 bytes;
-	__u32 gso_segs;
-	__u32 pkt_len;
-	__u32 qdisc_flags;
-	__u32 handle;
-	__u32 requeues_begin;
-	__u32 requeues_end;
-	__u32 gso_qlen_begin;
-	__u32 gso_qlen_end;
-	__u32 bad_qlen_end;
-	__u32 handovers;
-	__u8 validate;
-	__u8 result;
-	__u8 from;
-	__u8 txq_state_begin;
-	__u8 txq_state_end;
-	__u8 qdisc_state_end;
-	__u8 pad[2];
-};
-
-struct tx_handover {
-	struct tx_header h;
+struct tx_hand {
 	__u64 first;
 	__u64 rest_first;
 	__u32 packets;
@@ -193,6 +167,37 @@ struct tx_handover {
 	__u8 txq_state_last;
 	__u8 txq_state_end;
 	__u8 more;
+};
+
+struct tx_handover {
+	struct tx_header h;
+	struct tx_hand hand;
+};
+
+struct tx_direct {
+	struct tx_header h;
+	__u64 qdisc;
+	__u64 first;
+	__u32 packets;
+	__u32 bytes;
+	__u32 gso_segs;
+	__u32 pkt_len;
+	__u32 qdisc_flags;
+	__u32 handle;
+	__u32 requeues_begin;
+	__u32 requeues_end;
+	__u32 gso_qlen_begin;
+	__u32 gso_qlen_end;
+	__u32 bad_qlen_end;
+	__u32 handovers;
+	__u8 validate;
+	__u8 result;
+	__u8 from;
+	__u8 txq_state_begin;
+	__u8 txq_state_end;
+	__u8 qdisc_state_end;
+	__u8 pad[2];
+	struct tx_hand hand;
 };
 
 struct tx_complete {

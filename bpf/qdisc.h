@@ -14,7 +14,7 @@ static __always_inline __u32 qdisc_qlen(struct Qdisc *q, struct tx_header *h)
 	return q->q.qlen;
 }
 
-static __always_inline __u32 qdisc_requeues(struct Qdisc *q)
+static __always_inline __u32 qdisc_requeues(struct tx_cpu *c, struct Qdisc *q)
 {
 	__u32 n = q->qstats.requeues;
 	__u64 stats = 0;
@@ -23,73 +23,54 @@ static __always_inline __u32 qdisc_requeues(struct Qdisc *q)
 		return n;
 	/* As a number: a per-CPU pointer takes arithmetic. */
 	bpf_probe_read_kernel(&stats, sizeof(stats), &q->cpu_qstats);
-	stats += cpu_base(bpf_get_smp_processor_id()) +
+	stats += tx_base(c) +
 		 bpf_core_field_offset(struct gnet_stats_queue, requeues);
 	bpf_probe_read_kernel(&n, sizeof(n), (void *)stats);
 	return n;
 }
 
-static __always_inline bool run_wanted(struct Qdisc *q)
+/* The slot of the queue that a qdisc serves: queue 0 for a shared root. */
+static __always_inline __u32 run_slot(struct tx_cpu *c, enum tx_program prog,
+				      struct Qdisc *q)
 {
 	struct netdev_queue *txq = q->dev_queue;
-	struct net_device *dev = txq->dev;
 
-	if (!device_wanted(dev) || !qdisc_wanted(q))
-		return false;
-	/* A shared root serves every queue. */
-	return !config.nqueues || !(q->flags & TCQ_F_ONETXQUEUE) ||
-	       txq_wanted(txq_index(dev, txq));
+	return queue_slot(c, prog, txq->dev, txq);
 }
 
-static __always_inline void run_identity(struct tx_cpu *c, enum tx_program prog,
-					 struct tx_run *r, struct Qdisc *q)
-{
-	struct netdev_queue *txq = q->dev_queue;
-	struct net_device *dev = txq->dev;
-
-	tx_device(&r->h, dev);
-	r->h.txq = q->flags & TCQ_F_ONETXQUEUE ? txq_index(dev, txq) :
-						 TX_NO_QUEUE;
-	r->qdisc = tx_address(c, prog, q);
-	r->qdisc_flags = q->flags;
-	r->handle = q->handle;
-	bpf_probe_read_kernel(r->qdisc_kind, sizeof(r->qdisc_kind),
-			      &q->ops->id);
-}
-
+/* Most runs dequeue nothing, so the begin does as little as it can. */
 SEC("fentry/__qdisc_run")
 int BPF_PROG(run_begin, struct Qdisc *q)
 {
 	struct tx_cpu *c = tx_enter(TX_PROG_run_begin);
-	struct tx_frame *outer;
-	struct tx_run *r;
+	struct tx_frame *f, *outer;
 	struct tx_now now;
+	__u32 slot;
 
 	if (!c)
 		return 0;
-	if (!run_wanted(q))
+	slot = run_slot(c, TX_PROG_run_begin, q);
+	if (!slot)
 		return tx_filtered(c, TX_PROG_run_begin);
 	outer = tx_frame_top(c);
-	r = &tx_frame_at(c, tx_frame_push(c, TX_FRAME_RUN, q))->run;
-	run_identity(c, TX_PROG_run_begin, r, q);
-	r->who = TX_WHO_ENQUEUE;
-	if (outer) {
-		r->h.parent = tx_frame_id(outer);
-		if (outer->type == TX_FRAME_ACTION)
-			r->who = TX_WHO_NET_TX_ACTION;
-	}
-	if (c->bypass == (__u64)q)
-		r->who = TX_WHO_BYPASS;
+	f = tx_frame_at(c, tx_frame_push(c, TX_FRAME_RUN, q));
+	tx_clear(f->run);
+	tx_clear(f->last);
+	f->slot = slot;
+	f->run.who = c->bypass == (__u64)q ? TX_WHO_BYPASS : TX_WHO_ENQUEUE;
 	c->bypass = 0;
-	r->qlen_begin = qdisc_qlen(q, &r->h);
-	r->qdisc_state_begin = q->state;
-	if (r->h.txq != TX_NO_QUEUE) {
-		tx_now_read(&now, q->dev_queue);
-		r->txq_state_begin = now.state;
-		r->num_queued_begin = now.num_queued;
-		r->num_compl_begin = now.num_compl;
-		r->adj_limit_begin = now.adj_limit;
+	if (outer) {
+		f->run.h.parent = tx_frame_id(outer);
+		if (outer->type == TX_FRAME_ACTION)
+			f->run.who = TX_WHO_NET_TX_ACTION;
 	}
+	f->run.qlen_begin = q->q.qlen;
+	f->run.qdisc_state_begin = q->state;
+	tx_now_read(&now, q->dev_queue);
+	f->run.txq_state_begin = now.state;
+	f->run.num_queued_begin = now.num_queued;
+	f->run.num_compl_begin = now.num_compl;
+	f->run.adj_limit_begin = now.adj_limit;
 	return tx_noted(c, TX_PROG_run_begin);
 }
 
@@ -97,41 +78,58 @@ SEC("fexit/__qdisc_run")
 int BPF_PROG(run_end, struct Qdisc *q)
 {
 	struct tx_cpu *c = tx_enter(TX_PROG_run_end);
-	struct tx_run *r;
+	struct tx_frame *f;
 	struct tx_now now;
+	struct tx_run *r;
+	__u32 slot;
 	int at;
 
 	if (!c)
 		return 0;
-	at = tx_frame_find(TX_FRAME_RUN, tx_number(c, TX_PROG_run_end, q));
+	at = tx_frame_find(c, TX_PROG_run_end, TX_FRAME_RUN, q);
 	if (at < 0) {
-		if (!run_wanted(q))
+		slot = run_slot(c, TX_PROG_run_end, q);
+		if (!slot)
 			return tx_filtered(c, TX_PROG_run_end);
 		c->orphans++;
-		at = tx_frame_push(c, TX_FRAME_RECORD, NULL);
-		r = &tx_frame_at(c, at)->run;
-		run_identity(c, TX_PROG_run_end, r, q);
-		r->h.flags = TX_FLAG_PARTIAL;
+		at = tx_frame_push(c, TX_FRAME_RECORD, q);
+		f = tx_frame_at(c, at);
+		tx_clear(f->run);
+		f->slot = slot;
+		f->run.h.flags = TX_FLAG_PARTIAL;
 	}
-	r = &tx_frame_at(c, at)->run;
+	f = tx_frame_at(c, at);
+	r = &f->run;
 	/*
 	 * A run that dequeued nothing decided nothing: one follows every bypass
 	 * send. It is counted here, not recorded.
 	 */
-	if (!r->dequeues && !r->rescheduled &&
-	    !(r->h.flags & TX_FLAG_PARTIAL)) {
+	if (!r->dequeues && !r->rescheduled && !r->h.flags) {
 		tx_frame_drop(c, at);
 		return tx_filtered(c, TX_PROG_run_end);
 	}
+	tx_queue_name(&r->h, f->slot);
+	r->qdisc = tx_address(c, TX_PROG_run_end, q);
+	bpf_probe_read_kernel(r->qdisc_kind, sizeof(r->qdisc_kind),
+			      &q->ops->id);
+	r->qdisc_flags = q->flags;
+	r->handle = q->handle;
 	r->qlen_end = qdisc_qlen(q, &r->h);
 	r->gso_qlen_end = q->gso_skb.qlen;
 	r->qdisc_state_end = q->state;
-	if (r->h.txq != TX_NO_QUEUE) {
+	if (q->flags & TCQ_F_ONETXQUEUE) {
 		tx_now_read(&now, q->dev_queue);
 		r->txq_state_end = now.state;
 		r->num_queued_end = now.num_queued;
 		r->num_compl_end = now.num_compl;
 		r->adj_limit_end = now.adj_limit;
+	} else {
+		/* A shared root has no queue of its own. */
+		r->h.txq = TX_NO_QUEUE;
+		r->txq_state_begin = 0;
+		r->num_queued_begin = 0;
+		r->num_compl_begin = 0;
+		r->adj_limit_begin = 0;
 	}
 	return tx_emit(TX_PROG_run_end, at, TX_RUN, sizeof(*r));
 }
@@ -175,7 +173,7 @@ int BPF_PROG(action_end)
 
 	if (!c)
 		return 0;
-	at = tx_frame_find(TX_FRAME_ACTION, 0);
+	at = tx_frame_find(c, TX_PROG_action_end, TX_FRAME_ACTION, NULL);
 	if (at < 0)
 		return tx_filtered(c, TX_PROG_action_end);
 	tx_frame_drop(c, at);
@@ -192,11 +190,11 @@ int BPF_PROG(dequeue, struct Qdisc *q, const struct netdev_queue *txq,
 	     int packets, struct sk_buff *skb)
 {
 	struct tx_cpu *c = tx_enter(TX_PROG_dequeue);
-	struct netdev_queue *own = q->dev_queue;
 	struct tx_list l = {};
 	struct tx_dequeue *d;
 	struct tx_frame *f;
 	struct tx_now now;
+	__u32 slot;
 	int at;
 
 	if (!c)
@@ -209,12 +207,14 @@ int BPF_PROG(dequeue, struct Qdisc *q, const struct netdev_queue *txq,
 			f->run.empty++;
 		return tx_filtered(c, TX_PROG_dequeue);
 	}
-	if (!f && !run_wanted(q))
+	slot = f ? f->slot : run_slot(c, TX_PROG_dequeue, q);
+	if (!slot)
 		return tx_filtered(c, TX_PROG_dequeue);
 
 	at = tx_frame_push(c, TX_FRAME_RECORD, NULL);
 	d = &tx_frame_at(c, at)->dequeue;
-	tx_device(&d->h, own->dev);
+	tx_clear(*d);
+	tx_queue_name(&d->h, slot);
 	d->h.txq = skb->queue_mapping;
 	d->qdisc = tx_address(c, TX_PROG_dequeue, q);
 	d->first = tx_address(c, TX_PROG_dequeue, skb);
@@ -226,7 +226,7 @@ int BPF_PROG(dequeue, struct Qdisc *q, const struct netdev_queue *txq,
 	d->qdisc_flags = q->flags;
 	d->qdisc_state = q->state;
 	if (q->flags & TCQ_F_ONETXQUEUE) {
-		tx_now_read(&now, own);
+		tx_now_read(&now, q->dev_queue);
 		d->txq_state = now.state;
 		d->num_queued = now.num_queued;
 		d->num_compl = now.num_compl;
@@ -262,44 +262,30 @@ int BPF_PROG(dequeue, struct Qdisc *q, const struct netdev_queue *txq,
 	return tx_emit(TX_PROG_dequeue, at, TX_DEQUEUE, sizeof(*d));
 }
 
-static __always_inline void
-direct_identity(struct tx_cpu *c, enum tx_program prog, struct tx_direct *d,
-		struct net_device *dev, struct netdev_queue *txq,
-		struct Qdisc *q)
-{
-	tx_device(&d->h, dev);
-	d->h.txq = txq_index(dev, txq);
-	d->qdisc = tx_address(c, prog, q);
-	d->qdisc_flags = q->flags;
-	d->handle = q->handle;
-}
-
-static __always_inline bool
-direct_wanted(struct net_device *dev, struct netdev_queue *txq, struct Qdisc *q)
-{
-	return device_wanted(dev) && qdisc_wanted(q) &&
-	       (!config.nqueues || txq_wanted(txq_index(dev, txq)));
-}
-
 SEC("fentry/sch_direct_xmit")
 int BPF_PROG(direct_begin, struct sk_buff *skb, struct Qdisc *q,
 	     struct net_device *dev, struct netdev_queue *txq, void *root_lock,
 	     bool validate)
 {
 	struct tx_cpu *c = tx_enter(TX_PROG_direct_begin);
-	struct tx_frame *outer;
+	struct tx_frame *f, *outer;
 	struct tx_direct *d;
+	__u32 slot;
 
 	if (!c)
 		return 0;
-	if (!direct_wanted(dev, txq, q))
+	slot = queue_slot(c, TX_PROG_direct_begin, dev, txq);
+	if (!slot)
 		return tx_filtered(c, TX_PROG_direct_begin);
 	outer = tx_frame_top(c);
-	d = &tx_frame_at(c, tx_frame_push(c, TX_FRAME_DIRECT, skb))->direct;
-	direct_identity(c, TX_PROG_direct_begin, d, dev, txq, q);
+	f = tx_frame_at(c, tx_frame_push(c, TX_FRAME_DIRECT, skb));
+	tx_clear(f->direct);
+	tx_clear(f->at);
+	f->slot = slot;
+	d = &f->direct;
 	d->first = tx_address(c, TX_PROG_direct_begin, skb);
 	d->validate = validate;
-	d->requeues_begin = qdisc_requeues(q);
+	d->requeues_begin = qdisc_requeues(c, q);
 	d->gso_qlen_begin = q->gso_skb.qlen;
 	d->txq_state_begin = txq->state;
 	d->from = TX_FROM_BYPASS;
@@ -341,26 +327,34 @@ int BPF_PROG(direct_end, struct sk_buff *skb, struct Qdisc *q,
 {
 	struct tx_cpu *c = tx_enter(TX_PROG_direct_end);
 	struct tx_direct *d;
+	struct tx_frame *f;
+	__u32 slot;
 	int at;
 
 	if (!c)
 		return 0;
-	at = tx_frame_find(TX_FRAME_DIRECT,
-			   tx_number(c, TX_PROG_direct_end, skb));
+	at = tx_frame_find(c, TX_PROG_direct_end, TX_FRAME_DIRECT, skb);
 	if (at < 0) {
-		if (!direct_wanted(dev, txq, q))
+		slot = queue_slot(c, TX_PROG_direct_end, dev, txq);
+		if (!slot)
 			return tx_filtered(c, TX_PROG_direct_end);
 		c->orphans++;
 		at = tx_frame_push(c, TX_FRAME_RECORD, NULL);
-		d = &tx_frame_at(c, at)->direct;
-		direct_identity(c, TX_PROG_direct_end, d, dev, txq, q);
-		d->validate = validate;
-		d->from = TX_FROM_UNKNOWN;
-		d->h.flags = TX_FLAG_PARTIAL;
+		f = tx_frame_at(c, at);
+		tx_clear(f->direct);
+		f->slot = slot;
+		f->direct.validate = validate;
+		f->direct.from = TX_FROM_UNKNOWN;
+		f->direct.h.flags = TX_FLAG_PARTIAL;
 	}
-	d = &tx_frame_at(c, at)->direct;
+	f = tx_frame_at(c, at);
+	d = &f->direct;
+	tx_queue_name(&d->h, f->slot);
+	d->qdisc = tx_address(c, TX_PROG_direct_end, q);
+	d->qdisc_flags = q->flags;
+	d->handle = q->handle;
 	d->result = ret;
-	d->requeues_end = qdisc_requeues(q);
+	d->requeues_end = qdisc_requeues(c, q);
 	d->gso_qlen_end = q->gso_skb.qlen;
 	d->bad_qlen_end = q->skb_bad_txq.qlen;
 	d->txq_state_end = txq->state;

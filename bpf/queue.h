@@ -34,13 +34,6 @@ static __always_inline __u32 txq_index(struct net_device *dev,
 	return off ? off / bpf_core_type_size(struct netdev_queue) : 0;
 }
 
-static __always_inline void tx_device(struct tx_header *h,
-				      struct net_device *dev)
-{
-	h->ifindex = dev->ifindex;
-	h->netns = dev->nd_net.net->ns.inum;
-}
-
 static __always_inline bool netns_wanted(__u32 netns)
 {
 	__u32 i;
@@ -94,6 +87,106 @@ static __always_inline bool txq_wanted(__u32 txq)
 		return true;
 	return txq < TX_FILTER_QUEUES &&
 	       config.queues[txq / 64] >> (txq & 63) & 1;
+}
+
+/*
+ * Queues in the order they were met. A slot keeps what does not change from
+ * one send to the next: the identity, and whether the filters want the queue.
+ * It is learned again when user space saw devices or qdiscs change.
+ */
+struct tx_queue {
+	__u64 txq;
+	__u64 dev;
+	__u32 ifindex;
+	__u32 netns;
+	__u32 completed; /* num_completed of the last snapshot */
+	__u32 generation;
+	__u16 index;
+	__u8 wanted;
+	__u8 active; /* bytes in flight when last looked at */
+	__u8 known; /* completed is valid */
+	__u8 pad[3];
+};
+
+#define TX_QUEUES 512 /* slot 0 is no queue */
+#define TX_QUEUE_HASH 2048
+
+struct tx_queue queues[TX_QUEUES];
+__u16 queue_slots[TX_QUEUE_HASH];
+__u32 nqueues;
+__u32 generation = 1; /* counted up by user space */
+
+static __always_inline struct tx_queue *queue_at(__u32 slot)
+{
+	barrier_var(slot); /* or clang walks a pointer without bounds */
+	return &queues[slot & (TX_QUEUES - 1)];
+}
+
+static __always_inline __u32 queue_hash(__u64 txq)
+{
+	return (txq >> 6) * 0x9e3779b1ULL >> 16;
+}
+
+static __always_inline __u32 queue_learn(__u64 number, struct net_device *dev,
+					 struct netdev_queue *txq)
+{
+	__u32 hash = queue_hash(number), k, slot = 0;
+	struct tx_queue *e;
+	__u16 *s;
+
+	for (k = 0; k < 8; k++) {
+		s = &queue_slots[(hash + k) & (TX_QUEUE_HASH - 1)];
+		slot = *s;
+		if (!slot) {
+			slot = __sync_fetch_and_add(&nqueues, 1) + 1;
+			if (slot >= TX_QUEUES)
+				return 0;
+			*s = slot;
+			break;
+		}
+		if (queue_at(slot)->txq == number)
+			break;
+	}
+	if (k == 8)
+		return 0;
+	e = queue_at(slot);
+	if (e->txq != number || e->dev != (__u64)dev)
+		e->known = e->active = 0;
+	e->txq = number;
+	e->dev = (__u64)dev;
+	e->ifindex = dev->ifindex;
+	e->netns = dev->nd_net.net->ns.inum;
+	e->index = txq_index(dev, txq);
+	e->wanted = device_wanted(dev) && txq_wanted(e->index) &&
+		    (!config.nqdiscs || qdisc_wanted(txq->qdisc));
+	e->generation = generation;
+	return slot;
+}
+
+/* The queue's slot, 0 when it is not wanted or the table is full. */
+static __always_inline __u32 queue_slot(struct tx_cpu *c, enum tx_program prog,
+					struct net_device *dev,
+					struct netdev_queue *txq)
+{
+	__u64 number = tx_number(c, prog, txq);
+	__u32 slot = queue_slots[queue_hash(number) & (TX_QUEUE_HASH - 1)];
+	struct tx_queue *e = queue_at(slot);
+
+	if (e->txq != number || e->generation != generation) {
+		slot = queue_learn(number, dev, txq);
+		e = queue_at(slot);
+	}
+	return e->wanted ? slot : 0;
+}
+
+/* Names the queue in a record. */
+static __always_inline void tx_queue_name(struct tx_header *h, __u32 slot)
+{
+	struct tx_queue *e = queue_at(slot);
+
+	h->ifindex = e->ifindex;
+	h->netns = e->netns;
+	h->txq = e->index;
 }
 
 /* Bounds of the walks; a longer list sets TX_FLAG_WALK_CUT. What they cost is

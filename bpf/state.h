@@ -91,22 +91,19 @@ struct tx_batch {
 
 /* What a hand-over remembers between the driver's attempts. */
 struct tx_attempts {
-	__u64 txq;
+	__u64 first; /* 0: no hand-over is under way */
 	__u64 dev;
+	__u64 txq;
 	__u32 num_queued;
-	__u32 slot;
+	__u32 pad;
 };
-
-_Static_assert(sizeof(struct tx_run) >= sizeof(struct tx_dequeue) &&
-		       sizeof(struct tx_run) >= sizeof(struct tx_handover),
-	       "the largest record");
 
 struct tx_frame {
 	__u64 task;
 	__u64 key;
 	__u64 begin; /* 0: no span */
 	__u32 type;
-	__u32 pad;
+	__u32 slot; /* of the queue, see queue.h; 0: none */
 	union {
 		struct tx_run run;
 		struct tx_direct direct;
@@ -120,11 +117,13 @@ struct tx_frame {
 		struct tx_header h;
 	};
 	union {
-		struct tx_batch last;
-		struct tx_attempts at;
+		struct tx_batch last; /* run */
+		struct tx_attempts at; /* direct, hand-over */
 		__u64 begun; /* wfree: calls begun on the socket */
 	};
 };
+
+#define TX_RECORD_MAX sizeof(struct tx_direct) /* the largest */
 
 #define TX_FRAMES 16
 #define TX_PROGRAMS 32 /* a power of two */
@@ -142,6 +141,7 @@ struct tx_count {
 struct tx_cpu {
 	__u32 seq;
 	__u32 top; /* open frames */
+	__u64 base; /* where this CPU's variables lie */
 	__u64 bypass; /* qdisc whose bypass send ended last and said go on */
 	__u64 stray; /* head dequeued outside any known run */
 	__u64 orphans; /* ends without a begin */
@@ -161,6 +161,9 @@ struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 25);
 } events SEC(".maps");
+
+/* What a frame's record starts from; c->top may not move in between. */
+#define tx_clear(what) __builtin_memset(&(what), 0, sizeof(what))
 
 /* Counts the call; NULL while not armed. */
 static __always_inline struct tx_cpu *tx_enter(enum tx_program prog)
@@ -221,9 +224,16 @@ static __always_inline bool tx_ksoftirqd(void)
 	       t->comm[3] == 'f' && t->comm[4] == 't' && t->comm[9] == '/';
 }
 
-static __always_inline __u8 tx_context_now(__u32 cpu)
+static __always_inline __u64 tx_base(struct tx_cpu *c)
 {
-	int count = preempt_count_of(cpu_base(cpu));
+	if (!c->base)
+		c->base = cpu_base(bpf_get_smp_processor_id());
+	return c->base;
+}
+
+static __always_inline __u8 tx_context_now(struct tx_cpu *c)
+{
+	int count = preempt_count_of(tx_base(c));
 
 	if (count & HARDIRQ_MASK)
 		return TX_CONTEXT_HARDIRQ;
@@ -272,20 +282,19 @@ tx_frame_push(struct tx_cpu *c, enum tx_frame_type type, const void *key)
 	}
 	c->top = at + 1;
 	f = tx_frame_at(c, at);
-	__builtin_memset(&f->run, 0, sizeof(f->run) + sizeof(f->last));
 	f->task = bpf_get_current_task();
 	f->key = (__u64)key;
 	f->type = type;
+	f->slot = 0;
 	f->begin = type == TX_FRAME_RECORD ? 0 : bpf_ktime_get_ns();
 	return at;
 }
 
 /*
- * Where on the stack the frame lies that ends now, -1 when its begin was not
- * seen. Global, so that the verifier walks the stack once and not on every
- * path of every program.
+ * Where on the stack the frame lies, -1 when it is not there. Global, so that
+ * the verifier walks the stack once and not on every path of every program.
  */
-__noinline int tx_frame_find(__u32 type, __u64 key)
+__noinline int tx_frame_search(__u32 type, __u64 key)
 {
 	__u64 task = bpf_get_current_task();
 	const struct tx_frame *f;
@@ -306,6 +315,19 @@ __noinline int tx_frame_find(__u32 type, __u64 key)
 	return -1;
 }
 
+/* Where the frame lies that ends now, -1 when its begin was not seen. */
+static __always_inline int tx_frame_find(struct tx_cpu *c, enum tx_program prog,
+					 enum tx_frame_type type,
+					 const void *key)
+{
+	__u64 number = tx_number(c, prog, key);
+	struct tx_frame *f = tx_frame_top(c);
+
+	if (f && f->type == type && f->key == number)
+		return c->top - 1;
+	return tx_frame_search(type, number);
+}
+
 /* Closes a frame, and all that was left open above it, without a record. */
 static __always_inline int tx_frame_drop(struct tx_cpu *c, int at)
 {
@@ -322,7 +344,7 @@ static __always_inline int tx_frame_drop(struct tx_cpu *c, int at)
 __noinline int tx_emit(__u32 prog, __u32 at, __u32 kind, __u32 size)
 {
 	__u64 flags = BPF_RB_NO_WAKEUP, dur;
-	__u32 zero = 0, cpu = bpf_get_smp_processor_id();
+	__u32 zero = 0;
 	struct tx_count *n;
 	struct tx_header *h;
 	struct tx_frame *f;
@@ -335,8 +357,8 @@ __noinline int tx_emit(__u32 prog, __u32 at, __u32 kind, __u32 size)
 	f = tx_frame_at(c, at);
 	h = &f->h;
 	h->kind = kind;
-	h->cpu = cpu;
-	h->context = tx_context_now(cpu);
+	h->cpu = bpf_get_smp_processor_id();
+	h->context = tx_context_now(c);
 	h->depth = at;
 	h->pid = bpf_get_current_pid_tgid();
 	h->time = bpf_ktime_get_ns();
@@ -353,8 +375,8 @@ __noinline int tx_emit(__u32 prog, __u32 at, __u32 kind, __u32 size)
 	    bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) >= config.wake_bytes)
 		flags = BPF_RB_FORCE_WAKEUP;
 	barrier_var(size); /* the bound must be the last thing known of it */
-	if (size > sizeof(f->run))
-		size = sizeof(f->run);
+	if (size > TX_RECORD_MAX)
+		size = TX_RECORD_MAX;
 	if (bpf_ringbuf_output(&events, h, size, flags))
 		n->lost++;
 	else

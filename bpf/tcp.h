@@ -95,6 +95,7 @@ int BPF_PROG(write_end, struct sock *sk)
 	at = tx_frame_push(c, TX_FRAME_RECORD, NULL);
 	tx_frame_at(c, at)->begin = s->begin;
 	r = &tx_frame_at(c, at)->throttle;
+	tx_clear(*r);
 	r->h.txq = TX_NO_QUEUE;
 	r->h.netns = sk_netns(sk);
 	r->sock = tx_address(c, TX_PROG_write_end, sk);
@@ -146,6 +147,7 @@ int BPF_PROG(wfree_begin, struct sk_buff *skb)
 		return tx_filtered(c, TX_PROG_wfree_begin);
 	f = tx_frame_at(c, tx_frame_push(c, TX_FRAME_WFREE, skb));
 	r = &f->wfree;
+	tx_clear(*r);
 	r->truesize = skb->truesize;
 	r->overlap = s->begun != s->done || s->writing;
 	f->begun = __sync_fetch_and_add(&s->begun, 1);
@@ -194,8 +196,7 @@ int BPF_PROG(wfree_end, struct sk_buff *skb)
 
 	if (!c)
 		return 0;
-	at = tx_frame_find(TX_FRAME_WFREE,
-			   tx_number(c, TX_PROG_wfree_end, skb));
+	at = tx_frame_find(c, TX_PROG_wfree_end, TX_FRAME_WFREE, skb);
 	if (at < 0)
 		return tx_filtered(c, TX_PROG_wfree_end);
 	f = tx_frame_at(c, at);
@@ -222,6 +223,7 @@ static __always_inline int resume(struct tx_cpu *c, enum tx_program prog,
 		return tx_filtered(c, prog);
 	at = tx_frame_push(c, TX_FRAME_RECORD, NULL);
 	r = &tx_frame_at(c, at)->resume;
+	tx_clear(*r);
 	r->h.txq = TX_NO_QUEUE;
 	r->h.netns = sk_netns(sk);
 	r->sock = tx_address(c, prog, sk);
@@ -278,7 +280,7 @@ int BPF_PROG(pace_end)
 
 	if (!c)
 		return 0;
-	at = tx_frame_find(TX_FRAME_PACE, 0);
+	at = tx_frame_find(c, TX_PROG_pace_end, TX_FRAME_PACE, NULL);
 	if (at < 0)
 		return tx_filtered(c, TX_PROG_pace_end);
 	tx_frame_drop(c, at);

@@ -1,31 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The hand-over stage: dev_hard_start_xmit, and net_dev_xmit for each of the
- * driver's attempts inside it, which only updates the frame.
+ * driver's attempts inside it. A hand-over inside the sch_direct_xmit of its
+ * queue is part of that frame and its record; another one is its own.
  */
 
-static __always_inline void handover_now(struct tx_now *now,
-					 struct tx_handover *h, bool end)
+/* Where a frame keeps its hand-over; both are the tail of their record. */
+static __always_inline struct tx_hand *frame_hand(struct tx_frame *f)
 {
-	if (end) {
-		h->num_queued_end = now->num_queued;
-		h->num_compl_end = now->num_compl;
-		h->adj_limit_end = now->adj_limit;
-		h->txq_state_end = now->state;
-	} else {
-		h->num_queued_begin = now->num_queued;
-		h->num_compl_begin = now->num_compl;
-		h->adj_limit_begin = now->adj_limit;
-		h->txq_state_begin = now->state;
-	}
-}
-
-static __always_inline bool handover_wanted(struct net_device *dev,
-					    struct netdev_queue *txq)
-{
-	return device_wanted(dev) &&
-	       (!config.nqdiscs || qdisc_wanted(txq->qdisc)) &&
-	       (!config.nqueues || txq_wanted(txq_index(dev, txq)));
+	return f->type == TX_FRAME_DIRECT ? &f->direct.hand : &f->handover.hand;
 }
 
 SEC("fentry/dev_hard_start_xmit")
@@ -33,53 +16,55 @@ int BPF_PROG(handover_begin, struct sk_buff *first, struct net_device *dev,
 	     struct netdev_queue *txq)
 {
 	struct tx_cpu *c = tx_enter(TX_PROG_handover_begin);
-	struct tx_frame *f, *outer;
 	struct sk_buff *s = first;
-	struct tx_handover *h;
-	__u32 i, bytes = 0;
+	__u32 i, slot, bytes = 0;
+	struct tx_queue *e;
+	struct tx_hand *h;
+	struct tx_frame *f;
 	struct tx_now now;
 
 	if (!c)
 		return 0;
-	if (!handover_wanted(dev, txq))
+	slot = queue_slot(c, TX_PROG_handover_begin, dev, txq);
+	if (!slot)
 		return tx_filtered(c, TX_PROG_handover_begin);
-	outer = tx_frame_top(c);
-	f = tx_frame_at(c, tx_frame_push(c, TX_FRAME_HANDOVER, first));
-	h = &f->handover;
-	if (outer) {
-		h->h.parent = tx_frame_id(outer);
-		if (outer->type == TX_FRAME_DIRECT)
-			outer->direct.handovers++;
-		if (outer->type == TX_FRAME_HANDOVER)
-			outer->handover.h.flags |= TX_FLAG_NESTED;
+	e = queue_at(slot);
+	f = tx_frame_top(c);
+	if (f && f->type == TX_FRAME_DIRECT && f->slot == slot &&
+	    !f->direct.handovers) {
+		f->direct.handovers = 1;
+	} else {
+		__u32 parent = 0;
+
+		if (f) {
+			parent = tx_frame_id(f);
+			if (f->type == TX_FRAME_DIRECT && f->slot == slot)
+				f->direct.handovers++;
+			if (f->at.first && (f->type == TX_FRAME_DIRECT ||
+					    f->type == TX_FRAME_HANDOVER))
+				f->h.flags |= TX_FLAG_NESTED;
+		}
+		f = tx_frame_at(c, tx_frame_push(c, TX_FRAME_HANDOVER, first));
+		tx_clear(f->handover);
+		f->slot = slot;
+		f->h.parent = parent;
 	}
-	tx_device(&h->h, dev);
-	h->h.txq = txq_index(dev, txq);
+	h = frame_hand(f);
 	h->first = tx_address(c, TX_PROG_handover_begin, first);
 	tx_now_read(&now, txq);
-	handover_now(&now, h, false);
+	h->num_queued_begin = now.num_queued;
+	h->num_compl_begin = now.num_compl;
+	h->adj_limit_begin = now.adj_limit;
+	h->txq_state_begin = now.state;
 	h->txq_state_last = now.state;
-	f->at.txq = (__u64)txq;
+	f->at.first = (__u64)first;
 	f->at.dev = (__u64)dev;
+	f->at.txq = (__u64)txq;
 	f->at.num_queued = now.num_queued;
-	f->at.slot = 0;
-	if (bpf_core_field_exists(txq->dql)) {
-		f->at.slot = queue_slot(
-			dev, tx_number(c, TX_PROG_handover_begin, txq),
-			h->h.txq);
-		if (f->at.slot) {
-			struct tx_queue *e =
-				&queues[(f->at.slot - 1) & (TX_QUEUES - 1)];
-
-			/* A completion that no other source has noticed. */
-			if (e->known ? e->completed != now.num_compl :
-				       now.num_queued != 0)
-				c->count[TX_PROG_handover_begin].seen +=
-					queue_check(f->at.slot - 1,
-						    TX_PROG_handover_begin,
-						    TX_SOURCE_SNAPSHOT);
-		}
-	}
+	/* A completion that no other source has noticed. */
+	if (e->known ? e->completed != now.num_compl : now.num_queued != 0)
+		c->count[TX_PROG_handover_begin].seen += queue_check(
+			slot, TX_PROG_handover_begin, TX_SOURCE_SNAPSHOT);
 	for (i = 0; i < TX_WALK && s; i++) {
 		bytes += s->len;
 		s = s->next;
@@ -87,7 +72,7 @@ int BPF_PROG(handover_begin, struct sk_buff *first, struct net_device *dev,
 	h->packets = i;
 	h->bytes = bytes;
 	if (s)
-		h->h.flags |= TX_FLAG_WALK_CUT;
+		f->h.flags |= TX_FLAG_WALK_CUT;
 	return tx_noted(c, TX_PROG_handover_begin);
 }
 
@@ -101,18 +86,21 @@ int BPF_PROG(attempt, struct sk_buff *skb, int rc, struct net_device *dev,
 	     unsigned int len)
 {
 	struct tx_cpu *c = tx_enter(TX_PROG_attempt);
-	struct tx_handover *h;
-	struct tx_frame *f;
 	struct tx_now now = {};
+	struct tx_queue *e;
+	struct tx_hand *h;
+	struct tx_frame *f;
 	__u32 charged;
-	bool more;
 
 	if (!c)
 		return 0;
 	f = tx_frame_top(c);
-	if (!f || f->type != TX_FRAME_HANDOVER || f->at.dev != (__u64)dev)
+	if (!f ||
+	    (f->type != TX_FRAME_DIRECT && f->type != TX_FRAME_HANDOVER) ||
+	    !f->at.first || f->at.dev != (__u64)dev)
 		return tx_filtered(c, TX_PROG_attempt);
-	h = &f->handover;
+	h = frame_hand(f);
+	e = queue_at(f->slot);
 	if (f->at.txq == (__u64)dev->_tx) {
 		tx_now_read(&now, dev->_tx);
 	} else {
@@ -136,7 +124,7 @@ int BPF_PROG(attempt, struct sk_buff *skb, int rc, struct net_device *dev,
 	}
 	charged = now.num_queued - f->at.num_queued;
 	if ((__s32)charged < 0) {
-		h->h.flags |= TX_FLAG_RESET;
+		f->h.flags |= TX_FLAG_RESET;
 		charged = 0;
 	}
 	f->at.num_queued = now.num_queued;
@@ -147,10 +135,10 @@ int BPF_PROG(attempt, struct sk_buff *skb, int rc, struct net_device *dev,
 		h->busy++;
 		h->busy_charged += charged;
 	} else {
-		more = h->attempts < h->packets;
 		if (!charged)
 			h->uncharged++;
-		if (!more || now.state & QUEUE_STATE_DRV_XOFF) {
+		if (h->attempts >= h->packets ||
+		    now.state & QUEUE_STATE_DRV_XOFF) {
 			h->owed_drv++;
 			h->owed_any++;
 		} else if (now.state & QUEUE_STATE_STACK_XOFF) {
@@ -158,16 +146,10 @@ int BPF_PROG(attempt, struct sk_buff *skb, int rc, struct net_device *dev,
 		}
 	}
 	/* virtio_net from 6.11 to 6.12 completes inside ndo_start_xmit. */
-	if (f->at.slot) {
-		struct tx_queue *e =
-			&queues[(f->at.slot - 1) & (TX_QUEUES - 1)];
-
-		if (e->known && e->completed != now.num_compl)
-			c->count[TX_PROG_attempt].seen +=
-				queue_check(f->at.slot - 1, TX_PROG_attempt,
-					    TX_SOURCE_XMIT);
-		e->active = now.num_queued != now.num_compl;
-	}
+	if (e->known && e->completed != now.num_compl)
+		c->count[TX_PROG_attempt].seen +=
+			queue_check(f->slot, TX_PROG_attempt, TX_SOURCE_XMIT);
+	e->active = now.num_queued != now.num_compl;
 	return tx_noted(c, TX_PROG_attempt);
 }
 
@@ -177,40 +159,62 @@ int BPF_PROG(handover_end, struct sk_buff *first, struct net_device *dev,
 {
 	struct tx_cpu *c = tx_enter(TX_PROG_handover_end);
 	struct sk_buff *s = rest;
-	struct tx_handover *h;
+	struct tx_hand *h;
+	struct tx_frame *f;
 	struct tx_now now;
-	__u32 i;
+	__u32 i, slot;
 	int at;
 
 	if (!c)
 		return 0;
-	at = tx_frame_find(TX_FRAME_HANDOVER,
-			   tx_number(c, TX_PROG_handover_end, first));
-	if (at < 0) {
-		if (!handover_wanted(dev, txq))
-			return tx_filtered(c, TX_PROG_handover_end);
-		c->orphans++;
-		at = tx_frame_push(c, TX_FRAME_RECORD, NULL);
-		h = &tx_frame_at(c, at)->handover;
-		tx_device(&h->h, dev);
-		h->h.txq = txq_index(dev, txq);
-		h->h.flags = TX_FLAG_PARTIAL;
+	f = tx_frame_top(c);
+	if (f && f->type == TX_FRAME_DIRECT && f->at.first == (__u64)first) {
+		at = c->top - 1;
+	} else {
+		at = tx_frame_find(c, TX_PROG_handover_end, TX_FRAME_HANDOVER,
+				   first);
+		if (at < 0) {
+			slot = queue_slot(c, TX_PROG_handover_end, dev, txq);
+			if (!slot)
+				return tx_filtered(c, TX_PROG_handover_end);
+			c->orphans++;
+			at = tx_frame_push(c, TX_FRAME_RECORD, NULL);
+			f = tx_frame_at(c, at);
+			tx_clear(f->handover);
+			f->slot = slot;
+			f->h.flags = TX_FLAG_PARTIAL;
+		}
 	}
-	h = &tx_frame_at(c, at)->handover;
-	h->rest_first = tx_address(c, TX_PROG_handover_end, rest);
-	bpf_probe_read_kernel(&h->rc, sizeof(h->rc), rcp);
-	h->more = xmit_more(bpf_get_smp_processor_id());
+	f = tx_frame_at(c, at);
+	h = frame_hand(f);
+	h->more = xmit_more(tx_base(c));
 	tx_now_read(&now, txq);
-	handover_now(&now, h, true);
-	if (!(h->h.flags & TX_FLAG_PARTIAL) &&
+	h->num_queued_end = now.num_queued;
+	h->num_compl_end = now.num_compl;
+	h->adj_limit_end = now.adj_limit;
+	h->txq_state_end = now.state;
+	if (!(f->h.flags & TX_FLAG_PARTIAL) &&
 	    (__s32)(now.num_queued - h->num_queued_begin) < 0)
-		h->h.flags |= TX_FLAG_RESET;
-	for (i = 0; i < TX_WALK && s; i++)
-		s = s->next;
-	h->rest = i;
-	if (s)
-		h->h.flags |= TX_FLAG_WALK_CUT;
-	return tx_emit(TX_PROG_handover_end, at, TX_HANDOVER, sizeof(*h));
+		f->h.flags |= TX_FLAG_RESET;
+	if (!rest && h->attempts) {
+		/* All was taken, so *ret is what the driver said last. */
+		h->rc = h->driver_rc;
+	} else {
+		bpf_probe_read_kernel(&h->rc, sizeof(h->rc), rcp);
+		h->rest_first = tx_address(c, TX_PROG_handover_end, rest);
+		for (i = 0; i < TX_WALK && s; i++)
+			s = s->next;
+		h->rest = i;
+		if (s)
+			f->h.flags |= TX_FLAG_WALK_CUT;
+	}
+	if (f->type == TX_FRAME_DIRECT) {
+		f->at.first = 0;
+		return tx_noted(c, TX_PROG_handover_end);
+	}
+	tx_queue_name(&f->h, f->slot);
+	return tx_emit(TX_PROG_handover_end, at, TX_HANDOVER,
+		       sizeof(f->handover));
 }
 
 SEC("tp_btf/net_dev_xmit_timeout")
@@ -226,7 +230,9 @@ int BPF_PROG(watchdog, struct net_device *dev, int queue_index)
 		return tx_filtered(c, TX_PROG_watchdog);
 	at = tx_frame_push(c, TX_FRAME_RECORD, NULL);
 	n = &tx_frame_at(c, at)->notice;
-	tx_device(&n->h, dev);
+	tx_clear(*n);
+	n->h.ifindex = dev->ifindex;
+	n->h.netns = dev->nd_net.net->ns.inum;
 	n->h.txq = queue_index;
 	n->subtype = TX_NOTICE_WATCHDOG;
 	n->after = queue_index;

@@ -29,7 +29,7 @@ func TestRecordLayout(t *testing.T) {
 		if int(s.Size) != tab.Size {
 			t.Errorf("struct tx_%s is %d bytes, want %d", tab.Name, s.Size, tab.Size)
 		}
-		got := fields(t, s, 0)
+		got := fields(t, s, 0, "")
 		if len(got) != len(tab.Fields) {
 			t.Errorf("struct tx_%s has %d fields, want %d", tab.Name, len(got), len(tab.Fields))
 			continue
@@ -43,11 +43,17 @@ func TestRecordLayout(t *testing.T) {
 	}
 }
 
-func fields(t *testing.T, s *btf.Struct, base int) (out []event.Field) {
+// fields flattens a struct. A struct inside is spelled out, under its name
+// where it is only a part of the record.
+func fields(t *testing.T, s *btf.Struct, base int, prefix string) (out []event.Field) {
 	for _, m := range s.Members {
 		off := base + int(m.Offset.Bytes())
 		if inner, ok := btf.UnderlyingType(m.Type).(*btf.Struct); ok {
-			out = append(out, fields(t, inner, off)...)
+			p := prefix
+			if m.Name == "hand" && s.Name == "tx_direct" {
+				p += "hand_"
+			}
+			out = append(out, fields(t, inner, off, p)...)
 			continue
 		}
 		elem, n := m.Type, 1
@@ -58,7 +64,7 @@ func fields(t *testing.T, s *btf.Struct, base int) (out []event.Field) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, event.Field{Name: m.Name, Offset: off, Size: size, Count: n})
+		out = append(out, event.Field{Name: prefix + m.Name, Offset: off, Size: size, Count: n})
 	}
 	return out
 }

@@ -257,7 +257,11 @@ func (r *recorder) look() error {
 // notices writes what the watcher saw.
 func (r *recorder) notices() error {
 	var errs []error
-	for _, n := range r.watch.take() {
+	seen := r.watch.take()
+	if len(seen) > 0 {
+		errs = append(errs, r.s.relearn())
+	}
+	for _, n := range seen {
 		r.own(&n.Header)
 		errs = append(errs, r.w.Append(event.Append(nil, &n)))
 	}

@@ -149,6 +149,16 @@ func (s *session) arm(on bool) error {
 	return nil
 }
 
+// relearn makes the programs look at every queue's identity again.
+func (s *session) relearn() error {
+	v := s.coll.Variables[txtraceVarGeneration]
+	var n uint32
+	if err := v.Get(&n); err != nil {
+		return fmt.Errorf("generation: %w", err)
+	}
+	return v.Set(n + 1)
+}
+
 // detach closes the links, begins before ends.
 func (s *session) detach() error {
 	var err error

@@ -43,6 +43,7 @@ const (
 	txtraceProgWriteEnd        = "write_end"
 	txtraceVarArmed            = "armed"
 	txtraceVarConfig           = "config"
+	txtraceVarGeneration       = "generation"
 	txtraceVarNqueues          = "nqueues"
 	txtraceVarQueueSlots       = "queue_slots"
 	txtraceVarQueues           = "queues"
@@ -130,6 +131,7 @@ type txtraceMapSpecs struct {
 type txtraceVariableSpecs struct {
 	Armed        *ebpf.VariableSpec `ebpf:"armed"`
 	Config       *ebpf.VariableSpec `ebpf:"config"`
+	Generation   *ebpf.VariableSpec `ebpf:"generation"`
 	Nqueues      *ebpf.VariableSpec `ebpf:"nqueues"`
 	QueueSlots   *ebpf.VariableSpec `ebpf:"queue_slots"`
 	Queues       *ebpf.VariableSpec `ebpf:"queues"`
@@ -175,6 +177,7 @@ func (m *txtraceMaps) Close() error {
 type txtraceVariables struct {
 	Armed        *ebpf.Variable `ebpf:"armed"`
 	Config       *ebpf.Variable `ebpf:"config"`
+	Generation   *ebpf.Variable `ebpf:"generation"`
 	Nqueues      *ebpf.Variable `ebpf:"nqueues"`
 	QueueSlots   *ebpf.Variable `ebpf:"queue_slots"`
 	Queues       *ebpf.Variable `ebpf:"queues"`
