@@ -3,6 +3,8 @@
 package capture
 
 import (
+	"cmp"
+	"slices"
 	"unsafe"
 
 	"github.com/txtrace/txtrace/internal/event"
@@ -18,6 +20,8 @@ const kindAddrs = event.KindInvalid
 type addrs struct {
 	vals  words
 	slots *[addrSlots]uint16 // hash table of indexes into vals, 0 is free
+	order []uint16           // indexes into vals in the order of the values
+	place []uint16           // where an index goes when vals is sorted
 }
 
 const addrSlots = 2 * maxAddrs
@@ -31,12 +35,14 @@ func (a *addrs) reset() {
 	a.vals = append(a.vals[:0], 0)
 }
 
+func addrSlot(v uint64) uint64 { return v * 0x9e3779b97f4a7c15 >> 49 }
+
 // index of v, which joins the list if it is new.
 func (a *addrs) index(v uint64) uint64 {
 	if v == 0 {
 		return 0
 	}
-	for s := v * 0x9e3779b97f4a7c15 >> 49; ; s++ {
+	for s := addrSlot(v); ; s++ {
 		slot := &a.slots[s%addrSlots]
 		if *slot == 0 {
 			*slot = uint16(len(a.vals))
@@ -51,16 +57,47 @@ func (a *addrs) index(v uint64) uint64 {
 
 // fold replaces the addresses of n records by their indexes.
 func (a *addrs) fold(m words, n int, l *layout) {
-	step := l.size / 8
 	for _, off := range l.addrs {
 		var last, index uint64 // of the record before
-		p := unsafe.Pointer(&m[:n*step][off/8])
+		p := unsafe.Pointer(&m[:n*l.size/8][off/8])
 		for off := 0; off < n*l.size; off += l.size {
 			v := (*uint64)(unsafe.Add(p, off))
 			if *v != last {
-				last, index = *v, a.index(*v)
+				last = *v
+				// Slot 0 of a free place is the value 0, so a hit is one that is
+				// in the list.
+				if index = uint64(a.slots[addrSlot(last)%addrSlots]); a.vals[index] != last {
+					index = a.index(last)
+				}
 			}
 			*v = index
+		}
+	}
+}
+
+// sort brings the list into ascending order, for neighbours to differ little.
+// The indexes that fold gave are void then, until move has run over them.
+func (a *addrs) sort() {
+	n := len(a.vals)
+	a.order = grow(a.order[:0], n)
+	a.place = grow(a.place[:0], n)
+	for i := range a.order {
+		a.order[i] = uint16(i)
+	}
+	slices.SortFunc(a.order, func(i, j uint16) int { return cmp.Compare(a.vals[i], a.vals[j]) })
+	for i, o := range a.order {
+		a.place[o] = uint16(i)
+	}
+	slices.Sort(a.vals)
+}
+
+// move brings the indexes of n records up to date after sort.
+func (a *addrs) move(m words, n int, l *layout) {
+	for _, off := range l.addrs {
+		p := unsafe.Pointer(&m[:n*l.size/8][off/8])
+		for off := 0; off < n*l.size; off += l.size {
+			v := (*uint64)(unsafe.Add(p, off))
+			*v = uint64(a.place[*v])
 		}
 	}
 }

@@ -9,15 +9,15 @@
 //
 // All numbers are little-endian, all checksums CRC-32C (Castagnoli).
 //
-//	file   = prefix header block* footer
-//	prefix = 89 "TXTRC" 0d 0a, version u32 (1), length of the header u32,
-//	         checksum of the header u32, checksum of the 20 bytes before u32
-//	header = JSON, see Header
-//	footer = "TxF" 0a, length of the JSON u32, checksum of the JSON u32,
-//	         checksum of the 12 bytes before u32, JSON (see Footer),
-//	         "TxEnd" 0d 0a 1a
+//	file   = header block* footer
+//	header = 89 "TXTRC" 0d 0a, version u32 (1), sheet of the JSON of Header
+//	footer = "TxF" 0a, sheet of the JSON of Footer, "TxEnd" 0d 0a 1a
+//	sheet  = raw length u32, stored length u32, checksum of the stored bytes u32,
+//	         checksum of all of the header or footer up to here u32, stored bytes
 //
-// A file without a whole footer is cut. JSON is 32 MiB at most.
+// A sheet's stored bytes are the JSON itself when both lengths are equal, else
+// s2. Its raw length is 32 MiB at most, and 255 times the stored length at
+// most. A file without a whole footer is cut.
 //
 // # Blocks
 //

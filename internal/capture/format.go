@@ -19,15 +19,14 @@ const (
 	footMagic  = "TxF\n"
 	endMarker  = "TxEnd\r\n\x1a"
 
-	prefixSize = 24 // file prefix before the JSON header
-	blockSize  = 48 // fixed part of a block header
-	rangeSize  = 12 // one CPU's range in a block header
-	sumSize    = 4  // a CRC-32C
-	footSize   = 16 // footer frame before the JSON footer
+	blockSize = 48 // fixed part of a block header
+	rangeSize = 12 // one CPU's range in a block header
+	sumSize   = 4  // a CRC-32C
 
 	maxRaw    = 64 << 10 // bytes of a block's records
 	maxRecord = 1 << 10  // bytes of one record, also of a kind not known here
-	maxJSON   = 32 << 20 // bytes of the JSON header or footer
+	maxJSON   = 32 << 20 // bytes of the JSON of the header or the footer
+	maxRatio  = 255      // of that to its stored bytes
 	minRecord = 40       // every record has an event.Header
 	maxRanges = maxRaw / minRecord
 	maxAddrs  = 1 << 14 // entries of an address list; full blocks of all kinds hold fewer

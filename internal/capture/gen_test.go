@@ -3,7 +3,6 @@
 package capture
 
 import (
-	"math/bits"
 	"math/rand/v2"
 
 	"github.com/txtrace/txtrace/internal/event"
@@ -39,14 +38,8 @@ const (
 	genQdisc  = 0xffff9a3c41f0c000
 )
 
-// scramble stands for the keyed bijection of addresses.
-func scramble(a uint64) uint64 {
-	for i := range 3 {
-		a ^= a >> 32
-		a = bits.RotateLeft64(a*0x9e3779b97f4a7c15+uint64(i), 23)
-	}
-	return a
-}
+// scramble is the keyed bijection of addresses, as bpf/state.h has it.
+func scramble(a uint64) uint64 { return (a ^ 0x5ac1_66f3_0d9b_5e77) + 0x2e90_13b7_c4a5_8d21 }
 
 // genBulkUDP returns n records (a few more to end the last run) in ring order.
 // every is the mean time between two packets in ns: 30000 sends mostly one at a
@@ -167,9 +160,8 @@ func (g *bulkUDP) batch(cpu int, id uint32, run *event.Run) int {
 	dir := event.Direct{Qdisc: run.Qdisc, First: d.First, Packets: d.Packets, Bytes: bytes, GsoSegs: d.Packets, PktLen: d.PktLen,
 		QdiscFlags: 0x14, Handle: run.Handle, RequeuesBegin: g.requeues, RequeuesEnd: g.requeues, Handovers: 1, Validate: 1, Result: 1, From: event.FromDequeue}
 	g.pass(uint64(900 + g.r.IntN(900)))
-	hb := g.now
-	h := event.Handover{Hand: event.Hand{First: d.First, Packets: d.Packets, Bytes: bytes, Attempts: d.Packets, OwedAny: 1, OwedDrv: 1,
-		NumQueuedBegin: g.numQueued, NumComplBegin: g.numCompl, AdjLimitBegin: g.adjLimit, More: event.MoreUnknown}}
+	h := event.Hand{First: d.First, Packets: d.Packets, Bytes: bytes, Attempts: d.Packets, OwedAny: 1, OwedDrv: 1,
+		NumQueuedBegin: g.numQueued, NumComplBegin: g.numCompl, AdjLimitBegin: g.adjLimit, More: event.MoreUnknown}
 	g.numQueued += bytes
 	g.lastObj = genLen
 	g.flight = append(g.flight, list...)
@@ -178,11 +170,10 @@ func (g *bulkUDP) batch(cpu int, id uint32, run *event.Run) int {
 	if g.stopped() {
 		h.TxqStateLast, h.TxqStateEnd = event.StackXoff, event.StackXoff
 	}
-	h.Header = g.head(cpu, uint32(db), hb, 3)
-	genEmit(g, &h)
 	g.pass(uint64(500 + g.r.IntN(600)))
 	dir.TxqStateEnd = h.TxqStateEnd
 	dir.QdiscStateEnd = 1
+	dir.Hand = h
 	dir.Header = g.head(cpu, id, db, 2)
 	genEmit(g, &dir)
 	return n

@@ -4,7 +4,6 @@ package capture
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"io"
 	"strings"
@@ -26,19 +25,15 @@ func TestOpenRefuses(t *testing.T) {
 		f(b)
 		return b
 	}
-	headered := func(js []byte) []byte {
-		b := append([]byte(fileMagic), 1, 0, 0, 0)
-		b = le.AppendUint32(b, uint32(len(js)))
-		b = le.AppendUint32(b, sum(js))
-		b = le.AppendUint32(b, sum(b))
-		return append(b, js...)
+	headered := func(v any) []byte {
+		b, err := appendSheet(append([]byte(fileMagic), 1, 0, 0, 0), "test", v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
 	}
 	ts := event.Tables()
 	ts[1].Fields[3].Name = "lane"
-	other, err := json.Marshal(&Header{Tables: ts})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, c := range []struct {
 		name string
 		file []byte
@@ -56,8 +51,8 @@ func TestOpenRefuses(t *testing.T) {
 		{"short header", good[:500], ErrHeader, "capture header is unusable: it ends before its header does; record again"},
 		{"bad length", with(func(b []byte) { b[15] = 0x7f }), ErrHeader, "capture header is unusable: its checksum is wrong, so it is damaged; record again"},
 		{"bad header", with(func(b []byte) { b[100]++ }), ErrHeader, "capture header is unusable: its checksum is wrong, so it is damaged; record again"},
-		{"no JSON", headered([]byte("xx")), ErrHeader, "capture header is unusable: invalid character 'x' looking for beginning of value; record again"},
-		{"layout", headered(other), ErrTables, "capture has another record layout: its dequeue records are not laid out like this build's; use the txtrace that wrote it"},
+		{"no JSON", headered("xx"), ErrHeader, "capture header is unusable: json: cannot unmarshal string into Go value of type capture.Header; record again"},
+		{"layout", headered(&Header{Tables: ts}), ErrTables, "capture has another record layout: its dequeue records are not laid out like this build's; use the txtrace that wrote it"},
 	} {
 		_, err := Open(bytes.NewReader(c.file))
 		if !errors.Is(err, c.err) || err.Error() != c.text {

@@ -139,11 +139,12 @@ func encBase(res, m []uint64, pos, step int, mask uint64) (or uint64) {
 	base, p := m[pos], unsafe.Pointer(&m[pos+step])
 	off, i := 0, 0
 	step *= 8
-	for ; i < len(res)-1; i += 2 {
-		if ((at64(p, off)^base)|(at64(p, off+step)^base))&mask != 0 {
+	for ; i+4 <= len(res); i += 4 {
+		o1, o2, o3 := off+step, off+2*step, off+3*step
+		if ((at64(p, off)^base)|(at64(p, o1)^base)|(at64(p, o2)^base)|(at64(p, o3)^base))&mask != 0 {
 			break
 		}
-		off += 2 * step
+		off = o3 + step
 	}
 	clear(res[:i])
 	res = res[i:]
@@ -212,11 +213,13 @@ func encSum1(res, h []uint32, x, a, step int) uint64 {
 	px, pa := unsafe.Pointer(&h[x]), unsafe.Pointer(&h[a])
 	off, i := 0, 0
 	step *= 4
-	for ; i < len(res)-1; i += 2 {
-		if at32(px, off) != at32(pa, off) || at32(px, off+step) != at32(pa, off+step) {
+	for ; i+4 <= len(res); i += 4 {
+		o1, o2, o3 := off+step, off+2*step, off+3*step
+		if at32(px, off) != at32(pa, off) || at32(px, o1) != at32(pa, o1) ||
+			at32(px, o2) != at32(pa, o2) || at32(px, o3) != at32(pa, o3) {
 			break
 		}
-		off += 2 * step
+		off = o3 + step
 	}
 	clear(res[:i])
 	res = res[i:]

@@ -3,10 +3,7 @@
 package capture
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 
@@ -132,36 +129,27 @@ func allOf(m words, h *blockHead) bool {
 
 // readFooter reads the rest of the file. It is always false.
 func (r *Reader) readFooter() bool {
-	var p [footSize]byte
+	var p [len(footMagic) + leadSize]byte
 	if _, err := io.ReadFull(r.in, p[:]); err != nil {
 		return r.stop(err, "it ends inside its footer")
 	}
-	n := le.Uint32(p[4:])
-	if sum(p[:footSize-sumSize]) != le.Uint32(p[footSize-sumSize:]) || n > maxJSON {
+	lead, ok := parseLead(p[:])
+	if !ok {
 		return r.stop(nil, "the footer is damaged")
 	}
-	js, err := readN(r.in, int64(n)+int64(len(endMarker)))
+	b, err := readN(r.in, lead.stored+len(endMarker))
 	if err != nil {
 		return r.stop(err, "it ends inside its footer")
 	}
 	f := new(Footer)
-	if string(js[n:]) != endMarker || sum(js[:n]) != le.Uint32(p[8:]) || json.Unmarshal(js[:n], f) != nil {
+	if ok, _ := lead.decode(b[:lead.stored], f); !ok || string(b[lead.stored:]) != endMarker {
 		return r.stop(nil, "the footer is damaged")
 	}
-	r.off += footSize + int64(len(js))
+	r.off += int64(len(p) + len(b))
 	r.footer, r.end = f, true
 	_, err = r.in.Peek(1)
 	r.total.Trailing = err == nil
 	return false
-}
-
-// readN reads n bytes, taking memory only as they come.
-func readN(in io.Reader, n int64) ([]byte, error) {
-	var b bytes.Buffer
-	if _, err := io.CopyN(&b, in, n); err != nil {
-		return nil, fmt.Errorf("after %d of %d bytes: %w", b.Len(), n, err)
-	}
-	return b.Bytes(), nil
 }
 
 // grow makes b n long, keeping what it holds.

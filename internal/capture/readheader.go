@@ -4,7 +4,6 @@ package capture
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,8 @@ import (
 
 	"github.com/txtrace/txtrace/internal/event"
 )
+
+const prefixSize = len(fileMagic) + 4 + leadSize // all before the header's sheet
 
 // readHeader reads up to the first block.
 func (r *Reader) readHeader() error {
@@ -25,33 +26,32 @@ func (r *Reader) readHeader() error {
 	if len(p) < prefixSize {
 		return fmt.Errorf("%w: it ends before its header does; record again", ErrHeader)
 	}
-	p = p[len(fileMagic):]
-	switch v := le.Uint32(p); {
+	switch v := le.Uint32(p[len(fileMagic):]); {
 	case v > Version:
 		return fmt.Errorf("%w: its file version is %d, the newest known here is %d; use a txtrace as new as the one that wrote it", ErrNewer, v, Version)
 	case v != Version:
 		return fmt.Errorf("%w: there is no file version %d, so it is damaged; record again", ErrHeader, v)
 	}
-	n, want := le.Uint32(p[4:]), le.Uint32(p[8:])
-	if sum(append([]byte(fileMagic), p[:12]...)) != le.Uint32(p[12:]) || n > maxJSON {
+	lead, ok := parseLead(p)
+	if !ok {
 		return fmt.Errorf("%w: its checksum is wrong, so it is damaged; record again", ErrHeader)
 	}
 	if _, err := r.in.Discard(prefixSize); err != nil {
 		return err
 	}
-	js, err := readN(r.in, int64(n))
+	b, err := readN(r.in, lead.stored)
 	switch {
 	case errors.Is(err, io.EOF):
 		return fmt.Errorf("%w: it ends before its header does; record again", ErrHeader)
 	case err != nil:
 		return err
-	case sum(js) != want:
+	}
+	if ok, err := lead.decode(b, &r.header); err != nil {
+		return fmt.Errorf("%w: %v; record again", ErrHeader, err)
+	} else if !ok {
 		return fmt.Errorf("%w: its checksum is wrong, so it is damaged; record again", ErrHeader)
 	}
-	if err := json.Unmarshal(js, &r.header); err != nil {
-		return fmt.Errorf("%w: %v; record again", ErrHeader, err)
-	}
-	r.off = prefixSize + int64(n)
+	r.off = int64(prefixSize + len(b))
 	return checkTables(r.header.Tables)
 }
 

@@ -3,7 +3,6 @@
 package capture
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -35,6 +34,7 @@ type Writer struct {
 	err     error          // of the last Write
 	ended   bool           // the footer is made, and pending if not written
 	closed  bool
+	busy    bool // the group closes because a block is full: records come fast
 	stats   [256]KindStats
 	total   WriterStats
 
@@ -60,32 +60,15 @@ func NewWriter(out io.Writer, h *Header) (*Writer, error) {
 	if err := checkTables(hh.Tables); err != nil {
 		return nil, err
 	}
-	js, err := marshal("capture header", &hh)
+	b, err := appendSheet(le.AppendUint32([]byte(fileMagic), Version), "capture header", &hh)
 	if err != nil {
 		return nil, err
 	}
-	b := make([]byte, 0, prefixSize+len(js))
-	b = append(b, fileMagic...)
-	b = le.AppendUint32(b, Version)
-	b = le.AppendUint32(b, uint32(len(js)))
-	b = le.AppendUint32(b, sum(js))
-	b = le.AppendUint32(b, sum(b))
-	w := &Writer{out: out, pending: append(b, js...)}
+	w := &Writer{out: out, pending: b}
 	if err := w.write(); err != nil {
 		return nil, fmt.Errorf("capture header: %w", err)
 	}
 	return w, nil
-}
-
-func marshal(what string, v any) ([]byte, error) {
-	js, err := json.Marshal(v)
-	if err == nil && len(js) > maxJSON {
-		err = fmt.Errorf("%d bytes of JSON, more than %d", len(js), maxJSON)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", what, err)
-	}
-	return js, nil
 }
 
 // Append adds one record: exactly the bytes that a BPF program submitted,
@@ -125,7 +108,9 @@ func (w *Writer) appendFirst(rec []byte) error {
 	}
 	var err error
 	if len(w.kinds) > 0 && (b.used+len(rec) > maxRaw || int64(t-w.first) >= int64(MaxAge)) {
+		w.busy = b.used+len(rec) > maxRaw
 		err = w.Flush()
+		w.busy = false
 	}
 	if len(w.kinds) == 0 {
 		w.first = t
@@ -235,6 +220,12 @@ func (w *Writer) build() {
 		w.list.fold(b.mem, b.count(), layouts[k])
 	}
 	if n := len(w.list.vals); n > 1 {
+		if !w.busy {
+			w.list.sort()
+			for _, k := range w.kinds {
+				w.list.move(w.open[k].mem, w.open[k].count(), layouts[k])
+			}
+		}
 		w.block(&blockHead{kind: kindAddrs, size: 8, count: n, raw: 8 * n}, w.list.vals)
 	}
 	for _, k := range w.kinds {
@@ -254,7 +245,11 @@ func (w *Writer) block(h *blockHead, m words) {
 	body := len(w.buf)
 	room := s2.MaxEncodedLen(len(w.packed))
 	w.buf = slices.Grow(w.buf, room)
-	data := s2.Encode(w.buf[body:body+room], w.packed)
+	encode := s2.EncodeBetter
+	if w.busy {
+		encode = s2.Encode
+	}
+	data := encode(w.buf[body:body+room], w.packed)
 	h.codec, h.group = codecS2, w.group
 	if len(data) >= len(w.packed) {
 		h.codec = codecPacked
@@ -300,16 +295,10 @@ func (w *Writer) footer(f Footer) ([]byte, error) {
 			f.Records[s.Kind.String()] = s.Records
 		}
 	}
-	js, err := marshal("capture footer", &f)
+	b, err := appendSheet([]byte(footMagic), "capture footer", &f)
 	if err != nil {
 		return nil, err
 	}
-	b := make([]byte, 0, footSize+len(js)+len(endMarker))
-	b = append(b, footMagic...)
-	b = le.AppendUint32(b, uint32(len(js)))
-	b = le.AppendUint32(b, sum(js))
-	b = le.AppendUint32(b, sum(b))
-	b = append(b, js...)
 	return append(b, endMarker...), nil
 }
 
