@@ -298,7 +298,7 @@ func TestProven(t *testing.T) {
 	tr.state = 0
 	r = tr.run()
 	r.fromGSO(142)
-	r.send(sent{n: 1, rest: 1, busy: true})
+	r.send(sent{n: 1, stopped: true})
 	r.end()
 	tr.drain(5)
 	res := tr.analyze(t, "auto", nil)

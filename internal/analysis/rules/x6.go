@@ -16,7 +16,7 @@ var x6 = analysis.Rule{
 	Hooks:      attemptHooks,
 	Switches:   []model.Switch{model.SwitchRequeue},
 	Strength:   analysis.Exact,
-	Antecedent: "a hand-over from a qdisc that left packets, or the next batch after it",
+	Antecedent: "a hand-over from a qdisc that left packets, or the next batch after a requeue",
 	New: func(j *analysis.Judge) analysis.Checks {
 		c := checkX6{j: j, waits: make(map[uint64]remainder)}
 		return analysis.Checks{Direct: c.direct, Batch: c.batch}
@@ -41,7 +41,11 @@ type checkX6 struct {
 func (c *checkX6) direct(d *analysis.Direct) {
 	delete(c.waits, d.Qdisc)
 	h := d.Handover
-	if h == nil || h.Rest == 0 || h.Partial() {
+	if h == nil {
+		c.stopped(d)
+		return
+	}
+	if h.Rest == 0 || h.Partial() {
 		return
 	}
 	switch {
@@ -56,8 +60,21 @@ func (c *checkX6) direct(d *analysis.Direct) {
 		return
 	}
 	c.counts(d, h)
+	c.await(d, h.RestFirst)
+}
+
+// stopped: without a hand-over all of it went back. What was not validated is
+// the list that was taken; validation may have made another one.
+func (c *checkX6) stopped(d *analysis.Direct) {
+	if d.Whole && !d.Sent() && d.Validate == 0 && d.Put() > 0 {
+		c.await(d, d.First)
+	}
+}
+
+// await remembers what the qdisc was handed back.
+func (c *checkX6) await(d *analysis.Direct, first uint64) {
 	if len(c.waits) < maxQdiscs {
-		c.waits[d.Qdisc] = remainder{h.RestFirst, d.GsoQlenBegin, d.Time}
+		c.waits[d.Qdisc] = remainder{first, d.GsoQlenBegin, d.Time}
 	}
 }
 
