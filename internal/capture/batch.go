@@ -3,6 +3,7 @@
 package capture
 
 import (
+	"reflect"
 	"unsafe"
 
 	"github.com/txtrace/txtrace/internal/event"
@@ -29,8 +30,22 @@ func header(m words, off int) *event.Header {
 	return (*event.Header)(unsafe.Pointer(&m[off/8]))
 }
 
+// types are the record structs by kind, and kindOf the way back.
+var types, kindOf = func() (ts [256]reflect.Type, ks map[reflect.Type]event.Kind) {
+	ks = make(map[reflect.Type]event.Kind)
+	for _, t := range event.Tables() {
+		b := make([]byte, t.Size)
+		b[0] = byte(t.Kind)
+		if r, err := event.Decode(b); err == nil {
+			ts[t.Kind] = reflect.TypeOf(r).Elem()
+			ks[ts[t.Kind]] = t.Kind
+		}
+	}
+	return ts, ks
+}()
+
 // record is the whole record that begins with h. h points into a batch, where
-// a record of its kind lies.
+// a record of its kind lies, which is one this build knows.
 func record(h *event.Header) event.Any {
 	p := unsafe.Pointer(h)
 	switch h.Kind {
@@ -44,16 +59,22 @@ func record(h *event.Header) event.Any {
 		return (*event.Handover)(p)
 	case event.KindComplete:
 		return (*event.Complete)(p)
-	case event.KindThrottle:
-		return (*event.Throttle)(p)
-	case event.KindWfree:
-		return (*event.Wfree)(p)
-	case event.KindResume:
-		return (*event.Resume)(p)
-	case event.KindNotice:
-		return (*event.Notice)(p)
-	case event.KindLedger:
-		return (*event.Ledger)(p)
 	}
-	return h
+	return reflect.NewAt(types[h.Kind], p).Interface().(event.Any) // the same for kinds that are rare
+}
+
+// recordBytes are the bytes of a record, with its kind set, nil when it is
+// none. Every record struct begins with its Header.
+func recordBytes(r event.Any) []byte {
+	v := reflect.ValueOf(r)
+	if v.Kind() != reflect.Pointer || v.IsNil() {
+		return nil
+	}
+	k, ok := kindOf[v.Type().Elem()]
+	if !ok {
+		return nil
+	}
+	b := unsafe.Slice((*byte)(v.UnsafePointer()), k.Size())
+	b[0] = byte(k)
+	return b
 }

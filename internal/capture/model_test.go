@@ -53,30 +53,11 @@ func rawRecord(r *rand.Rand, k event.Kind, cpu uint16, seq uint32, ns uint64) []
 // bytesOf is the record as it was submitted.
 func bytesOf(t failer, r event.Any) []byte {
 	t.Helper()
-	switch r := r.(type) {
-	case *event.Run:
-		return event.Append(nil, r)
-	case *event.Dequeue:
-		return event.Append(nil, r)
-	case *event.Direct:
-		return event.Append(nil, r)
-	case *event.Handover:
-		return event.Append(nil, r)
-	case *event.Complete:
-		return event.Append(nil, r)
-	case *event.Throttle:
-		return event.Append(nil, r)
-	case *event.Wfree:
-		return event.Append(nil, r)
-	case *event.Resume:
-		return event.Append(nil, r)
-	case *event.Notice:
-		return event.Append(nil, r)
-	case *event.Ledger:
-		return event.Append(nil, r)
+	b := recordBytes(r)
+	if b == nil {
+		t.Fatalf("delivered a %T", r)
 	}
-	t.Fatalf("delivered a %T", r)
-	return nil
+	return bytes.Clone(b)
 }
 
 // delivered is what a reader gave.

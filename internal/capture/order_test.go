@@ -146,7 +146,7 @@ func TestTail(t *testing.T) {
 		{CPU: 0, LastSeq: 0, Submitted: 1},
 		{CPU: 1, LastSeq: 5, Submitted: 1, Lost: 5},
 		{CPU: 2, LastSeq: 3},
-		{CPU: 3},
+		{CPU: 3, Submitted: 4},
 		{CPU: 4}, {CPU: 4, Program: 2, Lost: 1},
 		{CPU: -1, LastSeq: 3}, {CPU: 1 << 20, LastSeq: 3},
 	}}

@@ -86,7 +86,7 @@ func TestLayouts(t *testing.T) {
 			}
 		}
 		for _, tab := range event.Tables() {
-			if r.kind != tab.Kind {
+			if r.kind != tab.Name {
 				continue
 			}
 			for _, name := range names {

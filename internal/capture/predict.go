@@ -63,7 +63,7 @@ type layout struct {
 // rule replaces the default prediction of a field: the base record's value for
 // fields of one or two bytes, the value before for the others.
 type rule struct {
-	kind  event.Kind // KindInvalid: all kinds
+	kind  string // name of the table, empty for all
 	field string
 	op    op
 	terms []string // names of fields, "<" before those of the record before
@@ -72,56 +72,56 @@ type rule struct {
 // rules are part of the file format. A column may only depend on columns of fields
 // with the default, or on rows above its own.
 var rules = []rule{
-	{0, "dur", opBase, nil},
-	{0, "ifindex", opBase, nil},
-	{0, "netns", opBase, nil},
-	{0, "pid", opBase, nil},
-	{0, "packets", opBase, nil},
-	{0, "qdisc_flags", opBase, nil},
-	{0, "handle", opBase, nil},
-	{0, "seq", opSeq, nil},
-	{0, "time", opTime, nil},
+	{"", "dur", opBase, nil},
+	{"", "ifindex", opBase, nil},
+	{"", "netns", opBase, nil},
+	{"", "pid", opBase, nil},
+	{"", "packets", opBase, nil},
+	{"", "qdisc_flags", opBase, nil},
+	{"", "handle", opBase, nil},
+	{"", "seq", opSeq, nil},
+	{"", "time", opTime, nil},
 
-	{event.KindRun, "directs", opSum, []string{"dequeues"}},
-	{event.KindRun, "last_packets", opSum, []string{"packets"}},
-	{event.KindRun, "num_queued_begin", opSum, []string{"<num_queued_end"}},
-	{event.KindRun, "num_compl_begin", opSum, []string{"<num_compl_end"}},
-	{event.KindRun, "adj_limit_end", opSum, []string{"<adj_limit_end", "num_compl_end", "<num_compl_end"}},
-	{event.KindRun, "adj_limit_begin", opSum, []string{"<adj_limit_end", "num_compl_begin", "<num_compl_end"}},
+	{"run", "directs", opSum, []string{"dequeues"}},
+	{"run", "last_packets", opSum, []string{"packets"}},
+	{"run", "num_queued_begin", opSum, []string{"<num_queued_end"}},
+	{"run", "num_compl_begin", opSum, []string{"<num_compl_end"}},
+	{"run", "adj_limit_end", opSum, []string{"<adj_limit_end", "num_compl_end", "<num_compl_end"}},
+	{"run", "adj_limit_begin", opSum, []string{"<adj_limit_end", "num_compl_begin", "<num_compl_end"}},
 
-	{event.KindDequeue, "walked", opSum, []string{"packets"}},
-	{event.KindDequeue, "gso_segs", opSum, []string{"packets"}},
-	{event.KindDequeue, "bytes", opMean, []string{"packets", "<bytes", "<packets"}},
-	{event.KindDequeue, "pkt_len", opSum, []string{"bytes"}},
-	{event.KindDequeue, "last_len", opSum, []string{"first_len"}},
-	{event.KindDequeue, "num_queued", opSum, []string{"<num_queued", "<bytes"}},
-	{event.KindDequeue, "adj_limit", opSum, []string{"<adj_limit", "num_compl", "<num_compl"}},
+	{"dequeue", "walked", opSum, []string{"packets"}},
+	{"dequeue", "gso_segs", opSum, []string{"packets"}},
+	{"dequeue", "bytes", opMean, []string{"packets", "<bytes", "<packets"}},
+	{"dequeue", "pkt_len", opSum, []string{"bytes"}},
+	{"dequeue", "last_len", opSum, []string{"first_len"}},
+	{"dequeue", "num_queued", opSum, []string{"<num_queued", "<bytes"}},
+	{"dequeue", "adj_limit", opSum, []string{"<adj_limit", "num_compl", "<num_compl"}},
 
-	{event.KindDirect, "gso_segs", opSum, []string{"packets"}},
-	{event.KindDirect, "bytes", opMean, []string{"packets", "<bytes", "<packets"}},
-	{event.KindDirect, "pkt_len", opSum, []string{"bytes"}},
-	{event.KindDirect, "requeues_begin", opSum, []string{"<requeues_end"}},
-	{event.KindDirect, "gso_qlen_begin", opSum, []string{"<gso_qlen_end"}},
-	{event.KindDirect, "hand_packets", opSum, []string{"packets"}},
-	{event.KindDirect, "hand_bytes", opSum, []string{"bytes"}},
-	{event.KindDirect, "hand_attempts", opSum, []string{"hand_packets"}},
-	{event.KindDirect, "hand_num_queued_begin", opSum, []string{"<hand_num_queued_begin", "<hand_bytes"}},
-	{event.KindDirect, "hand_num_queued_end", opSum, []string{"hand_num_queued_begin", "hand_bytes"}},
-	{event.KindDirect, "hand_num_compl_end", opSum, []string{"hand_num_compl_begin"}},
-	{event.KindDirect, "hand_adj_limit_begin", opSum, []string{"<hand_adj_limit_begin", "hand_num_compl_begin", "<hand_num_compl_begin"}},
-	{event.KindDirect, "hand_adj_limit_end", opSum, []string{"hand_adj_limit_begin", "hand_num_compl_end", "hand_num_compl_begin"}},
+	{"direct", "gso_segs", opSum, []string{"packets"}},
+	{"direct", "bytes", opMean, []string{"packets", "<bytes", "<packets"}},
+	{"direct", "pkt_len", opSum, []string{"bytes"}},
+	{"direct", "requeues_begin", opSum, []string{"<requeues_end"}},
+	{"direct", "gso_qlen_begin", opSum, []string{"<gso_qlen_end"}},
+	{"direct", "hand_packets", opSum, []string{"packets"}},
+	{"direct", "hand_bytes", opSum, []string{"bytes"}},
+	{"direct", "hand_attempts", opSum, []string{"hand_packets"}},
+	{"direct", "hand_num_queued_begin", opSum, []string{"<hand_num_queued_begin", "<hand_bytes"}},
+	{"direct", "hand_num_queued_end", opSum, []string{"hand_num_queued_begin", "hand_bytes"}},
+	{"direct", "hand_num_compl_end", opSum, []string{"hand_num_compl_begin"}},
+	{"direct", "hand_adj_limit_begin", opSum, []string{"<hand_adj_limit_begin", "hand_num_compl_begin", "<hand_num_compl_begin"}},
+	{"direct", "hand_adj_limit_end", opSum, []string{"hand_adj_limit_begin", "hand_num_compl_end", "hand_num_compl_begin"}},
 
-	{event.KindHandover, "bytes", opMean, []string{"packets", "<bytes", "<packets"}},
-	{event.KindHandover, "attempts", opSum, []string{"packets"}},
-	{event.KindHandover, "num_queued_begin", opSum, []string{"<num_queued_begin", "<bytes"}},
-	{event.KindHandover, "num_queued_end", opSum, []string{"num_queued_begin", "bytes"}},
-	{event.KindHandover, "num_compl_end", opSum, []string{"num_compl_begin"}},
-	{event.KindHandover, "adj_limit_begin", opSum, []string{"<adj_limit_begin", "num_compl_begin", "<num_compl_begin"}},
-	{event.KindHandover, "adj_limit_end", opSum, []string{"adj_limit_begin", "num_compl_end", "num_compl_begin"}},
+	{"handover", "bytes", opMean, []string{"packets", "<bytes", "<packets"}},
+	{"handover", "attempts", opSum, []string{"packets"}},
+	{"handover", "num_queued_begin", opSum, []string{"<num_queued_begin", "<bytes"}},
+	{"handover", "num_queued_end", opSum, []string{"num_queued_begin", "bytes"}},
+	{"handover", "num_compl_end", opSum, []string{"num_compl_begin"}},
+	{"handover", "adj_limit_begin", opSum, []string{"<adj_limit_begin", "num_compl_begin", "<num_compl_begin"}},
+	{"handover", "adj_limit_end", opSum, []string{"adj_limit_begin", "num_compl_end", "num_compl_begin"}},
 
-	{event.KindComplete, "adj_limit", opSum, []string{"num_completed", "limit"}},
-	{event.KindComplete, "prev_num_queued", opSum, []string{"num_queued"}},
-	{event.KindComplete, "prev_last_obj_cnt", opSum, []string{"last_obj_cnt"}},
+	{"complete", "adj_limit", opSum, []string{"num_completed", "limit"}},
+	{"complete", "prev_num_queued", opSum, []string{"num_queued"}},
+	{"complete", "prev_last_obj_cnt", opSum, []string{"last_obj_cnt"}},
 }
 
 // listed says which fields hold addresses or other 64-bit names of things:
@@ -143,18 +143,14 @@ func newLayout(t event.Table) *layout {
 	l := &layout{size: t.Size}
 	fields := make(map[string]event.Field)
 	masks := make([]uint64, t.Size/8)
+	covered := make([]bool, t.Size+8) // by columns that are not opBase
 	ruled := make(map[string]bool)
 	for _, f := range t.Fields {
 		fields[f.Name] = f
 	}
 	for _, r := range rules {
-		if r.kind == 0 || r.kind == t.Kind {
+		if r.kind == "" || r.kind == t.Name {
 			ruled[r.field] = true
-		}
-	}
-	base := func(f event.Field) {
-		for i := f.Offset; i < f.Offset+f.Size*f.Count; i++ {
-			masks[i/8] |= 0xff << (8 * (i % 8))
 		}
 	}
 	var rest []column
@@ -162,10 +158,7 @@ func newLayout(t event.Table) *layout {
 		switch {
 		case listed(f):
 			l.addrs = append(l.addrs, f.Offset)
-			base(f)
-		case f.Size <= 2:
-			base(f)
-		case ruled[f.Name]:
+		case f.Size <= 2, ruled[f.Name]:
 		default:
 			for i := range f.Count {
 				rest = append(rest, prevColumn(f.Offset+i*f.Size, f.Size))
@@ -174,11 +167,7 @@ func newLayout(t event.Table) *layout {
 	}
 	for _, r := range rules {
 		f, ok := fields[r.field]
-		if r.kind != 0 && r.kind != t.Kind || !ok {
-			continue
-		}
-		if r.op == opBase {
-			base(f)
+		if r.kind != "" && r.kind != t.Name || !ok || r.op == opBase {
 			continue
 		}
 		c := column{op: r.op, off: f.Offset, bits: 1<<f.Size - 1, n: len(r.terms)}
@@ -189,6 +178,16 @@ func newLayout(t event.Table) *layout {
 			c.t[i].off = fields[name].Offset
 		}
 		rest = append(rest, c)
+	}
+	for _, c := range rest {
+		for b := range 8 {
+			covered[c.off+b] = covered[c.off+b] || c.bits>>b&1 != 0
+		}
+	}
+	for i, c := range covered[:t.Size] {
+		if !c { // fields of opBase, and what belongs to no field
+			masks[i/8] |= 0xff << (8 * (i % 8))
+		}
 	}
 	for i, m := range masks {
 		if m != 0 {

@@ -18,29 +18,11 @@ func Put[T event.Record](w *Writer, r *T) error {
 
 // PutAny is Put for a record whose type is not known at compile time.
 func PutAny(w *Writer, r event.Any) error {
-	switch r := r.(type) {
-	case *event.Run:
-		return Put(w, r)
-	case *event.Dequeue:
-		return Put(w, r)
-	case *event.Direct:
-		return Put(w, r)
-	case *event.Handover:
-		return Put(w, r)
-	case *event.Complete:
-		return Put(w, r)
-	case *event.Throttle:
-		return Put(w, r)
-	case *event.Wfree:
-		return Put(w, r)
-	case *event.Resume:
-		return Put(w, r)
-	case *event.Notice:
-		return Put(w, r)
-	case *event.Ledger:
-		return Put(w, r)
+	b := recordBytes(r)
+	if b == nil {
+		return fmt.Errorf("%w: %T", ErrRecord, r)
 	}
-	return fmt.Errorf("%w: %T", ErrRecord, r)
+	return w.Append(b)
 }
 
 // Write writes a whole capture. A nil f leaves it cut after the last record.

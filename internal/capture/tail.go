@@ -5,15 +5,15 @@ package capture
 import "math"
 
 // tail is the loss after the last record of each CPU, which only the footer's
-// ledger knows. A CPU on which no program submitted or lost anything took no
-// sequence number, so its LastSeq of 0 means nothing.
+// ledger knows. A LastSeq of 0 may mean that no number was taken: it counts
+// when a program of that CPU lost something.
 func (o *order) tail(f *Footer, begin uint64) []Gap {
 	if f == nil {
 		return nil
 	}
 	taken := make(map[int]bool)
 	for _, row := range f.Ledger {
-		if row.Submitted+row.Lost > 0 || row.LastSeq > 0 {
+		if row.Lost > 0 || row.LastSeq > 0 {
 			taken[row.CPU] = true
 		}
 	}

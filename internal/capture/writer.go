@@ -34,7 +34,7 @@ type Writer struct {
 	err     error          // of the last Write
 	ended   bool           // the footer is made, and pending if not written
 	closed  bool
-	busy    bool // the group closes because a block is full: records come fast
+	busy    bool // the open group filled up fast: instructions count more than bytes
 	stats   [256]KindStats
 	total   WriterStats
 
@@ -108,7 +108,7 @@ func (w *Writer) appendFirst(rec []byte) error {
 	}
 	var err error
 	if len(w.kinds) > 0 && (b.used+len(rec) > maxRaw || int64(t-w.first) >= int64(MaxAge)) {
-		w.busy = b.used+len(rec) > maxRaw
+		w.busy = int64(t-w.first) < int64(MaxAge/2)
 		err = w.Flush()
 		w.busy = false
 	}
