@@ -291,7 +291,7 @@ func (w Window) written(before, after DQL) *uint32 {
 			return &value
 		}
 	}
-	if w.Completions != 1 && limit <= DQLMaxLimit && limit != before.Limit {
+	if w.Completions != 1 && limit != before.Limit {
 		return &limit // more than one completion, nothing else is wrong with the limit
 	}
 	return nil

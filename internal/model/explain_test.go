@@ -344,6 +344,24 @@ func TestWindow(t *testing.T) {
 	}
 }
 
+// A write to limit is offered where one explains what was seen, and only there.
+func TestExplainWrite(t *testing.T) {
+	for _, w := range []Window{{From: 200, To: 201, Completions: 1}, {From: 200, To: 201}} {
+		before, after := overLimit(t, 1)
+		after.LowestSlack--
+		if e := Explain(before, after, w); e.Outcome != OutcomeUnequal || e.Write != nil {
+			t.Errorf("%+v: slack too low: %+v, want unequal, no write", w, e)
+		}
+		before, after = overLimit(t, 1)
+		after.Limit++
+		after.AdjLimit++
+		after.PrevOvlimit--
+		if e := Explain(before, after, w); e.Outcome != OutcomeUnequal || e.Write == nil || *e.Write != 4001 {
+			t.Errorf("%+v: all as with a limit of 4001: %+v, want unequal, that written", w, e)
+		}
+	}
+}
+
 // Totals that come to 0 are no reset.
 func TestExplainTotalsThroughZero(t *testing.T) {
 	before, after := overLimit(t, 1)
