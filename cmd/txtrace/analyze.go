@@ -68,7 +68,7 @@ func analyze(ctx context.Context, t *tool, path string, o analysis.Options) (*an
 	res, err := analysis.Analyze(interruptible{ctx, r}, o)
 	switch {
 	case errors.Is(err, context.Canceled):
-		return nil, &failure{exitSkip, path, "not read to its end", "interrupted", "run it again"}
+		return nil, &failure{exitSkip, path, "not read to its end", "interrupted", "run it again", err}
 	case err != nil:
 		return nil, notRead(path, err)
 	}

@@ -25,15 +25,18 @@ type failure struct {
 	what   string // what happened
 	cause  string // the likely cause
 	next   string // the next step
+	err    error  // what the system said, if it did
 }
 
 func (f *failure) Error() string {
 	return fmt.Sprintf("%s: %s: %s; %s", f.object, f.what, f.cause, f.next)
 }
 
+func (f *failure) Unwrap() error { return f.err }
+
 // usage is a failure of what was typed.
 func usage(object, what, cause, next string) *failure {
-	return &failure{exitUsage, object, what, cause, next}
+	return &failure{code: exitUsage, object: object, what: what, cause: cause, next: next}
 }
 
 // status is the exit code of work that was done and said what it had to say.
@@ -52,7 +55,7 @@ func asFailure(err error) *failure {
 	case errors.As(err, &f):
 		return f
 	}
-	return &failure{exitInternal, "internal error", err.Error(), "not foreseen", "report it with this line"}
+	return &failure{exitInternal, "internal error", err.Error(), "not foreseen", "report it with this line", err}
 }
 
 // codeOf is the exit code of work that did not fail.

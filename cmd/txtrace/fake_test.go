@@ -78,7 +78,7 @@ func fakes(name string) *fakeRecorder {
 	case "cut":
 		f.cut = true
 	case "refuse":
-		f.fail = &failure{exitSkip, "recording", "not permitted", "CAP_BPF is missing", "run as root"}
+		f.fail = &failure{exitSkip, "recording", "not permitted", "CAP_BPF is missing", "run as root", nil}
 	case "full":
 		f.full = 100
 	case "panic":

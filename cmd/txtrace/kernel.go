@@ -101,5 +101,5 @@ func probeFailure(err error) error {
 		return err
 	}
 	code := map[probes.Kind]int{probes.CannotRun: exitSkip, probes.Usage: exitUsage, probes.Broken: exitInternal}[e.Kind]
-	return &failure{code, e.Object, e.What, e.Cause, e.Next}
+	return &failure{code, e.Object, e.What, e.Cause, e.Next, err}
 }

@@ -10,24 +10,18 @@
 //	txtrace: OBJECT: what happened: likely cause; next step
 //
 // Exit codes: 0 nothing is wrong, 1 a rule failed, 2 usage, 3 inconclusive,
-// 4 cannot run here, 5 internal error, 6 the command failed and no rule did.
+// 4 cannot run here, 5 internal error, 6 the command failed and no rule did;
+// 128 and more when a second signal ended it.
 package main
 
 import (
 	"context"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 )
 
 func main() {
-	// The first signal ends the work in order. After it the default comes
-	// back, so that the second one ends the process at once; a capture is
-	// readable up to its last block at any time.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(run(untilSignal(context.Background()), os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // run is the whole program but for the process: it returns the exit code.

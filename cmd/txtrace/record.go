@@ -66,7 +66,7 @@ func childStatus(res *result) error {
 		return nil
 	}
 	return &failure{exitChild, res.child.Command[0], complaint(res.child),
-		"the command failed, the recording did not", "run it alone to see why"}
+		"the command failed, the recording did not", "run it alone to see why", nil}
 }
 
 func lost(f *capture.Footer) (n uint64) {

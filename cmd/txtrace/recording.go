@@ -90,7 +90,7 @@ func (r *recording) record(ctx context.Context, t *tool, command []string, child
 	err = errors.Join(startErr, err, out.Close())
 	if errors.Is(err, syscall.ENOSPC) && startErr == nil {
 		return nil, &failure{exitSkip, r.output, "recording ended early", "the disk is full",
-			"txtrace verify " + r.output + " reads what is there; free space, or name another disk with -o"}
+			"txtrace verify " + r.output + " reads what is there; free space, or name another disk with -o", err}
 	}
 	if err != nil {
 		return nil, err

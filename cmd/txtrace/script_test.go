@@ -6,22 +6,22 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/txtrace/txtrace/internal/capture"
+	"github.com/txtrace/txtrace/internal/event"
 )
 
 func TestMain(m *testing.M) {
@@ -32,13 +32,11 @@ func TestMain(m *testing.M) {
 
 // fakeMain is main with a recorder that FAKE chooses.
 func fakeMain() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
 	t := &tool{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		getenv: os.Getenv, recorder: fakes(os.Getenv("FAKE")),
 	}
-	os.Exit(t.main(ctx, os.Args[1:]))
+	os.Exit(t.main(untilSignal(context.Background()), os.Args[1:]))
 }
 
 // The scripts in testdata/script are the command line as users meet it. They
@@ -104,12 +102,7 @@ func writeCapture(ts *testscript.TestScript, neg bool, args []string) {
 	case "header":
 		whole[30] ^= 0xff
 	case "tables":
-		// Another build's header, whole in itself: the sums are right.
-		json := whole[24 : 24+binary.LittleEndian.Uint32(whole[12:])]
-		copy(json[bytes.Index(json, []byte(`"name":"run"`)):], `"name":"ran"`)
-		castagnoli := crc32.MakeTable(crc32.Castagnoli)
-		binary.LittleEndian.PutUint32(whole[16:], crc32.Checksum(json, castagnoli))
-		binary.LittleEndian.PutUint32(whole[20:], crc32.Checksum(whole[:20], castagnoli))
+		whole = otherLayout(ts, &t.header)
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), whole, 0o644))
 }
@@ -148,4 +141,19 @@ func largestBlock(file []byte) int {
 		from = next
 	}
 	return at
+}
+
+// otherLayout is the head of a capture by a build whose records differ.
+func otherLayout(ts *testscript.TestScript, h *capture.Header) []byte {
+	h.Tables = event.Tables()
+	h.Tables[0].Fields[0].Name = "another"
+	stored, err := json.Marshal(h)
+	ts.Check(err)
+	castagnoli := crc32.MakeTable(crc32.Castagnoli)
+	file := []byte("\x89TXTRC\r\n\x01\x00\x00\x00")
+	for _, n := range []uint32{uint32(len(stored)), uint32(len(stored)), crc32.Checksum(stored, castagnoli)} {
+		file = binary.LittleEndian.AppendUint32(file, n)
+	}
+	file = binary.LittleEndian.AppendUint32(file, crc32.Checksum(file, castagnoli))
+	return append(file, stored...)
 }

@@ -26,7 +26,7 @@ func (t *tool) main(ctx context.Context, args []string) (code int) {
 		if p := recover(); p != nil {
 			fmt.Fprintf(t.stderr, "%s\n", debug.Stack())
 			t.complain(&failure{exitInternal, "internal error", fmt.Sprint(p),
-				"a fault of txtrace itself", "report it with the lines above and the capture, if there is one"})
+				"a fault of txtrace itself", "report it with the lines above and the capture, if there is one", nil})
 			code = exitInternal
 		}
 	}()
