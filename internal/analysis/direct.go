@@ -7,12 +7,11 @@ import "github.com/txtrace/txtrace/internal/event"
 // Direct is one sch_direct_xmit.
 type Direct struct {
 	event.Direct
-	Queue     *Queue
-	Run       *Run   // nil for a bypass, and when the run's record never came
-	Batch     *Batch // what it sends; nil for a bypass, and when it is missing
-	Handover  *Handover
-	Whole     bool // no record of its CPU is missing while it ran
-	FromQdisc bool // not a bypass
+	Queue    *Queue
+	Run      *Run   // nil for a bypass, and when the run's record never came
+	Batch    *Batch // what it sends; nil for a bypass, and when it is missing
+	Handover *Handover
+	Whole    bool // no record of its CPU is missing while it ran
 }
 
 // Bypass says that the packet never sat in the qdisc.
@@ -39,7 +38,3 @@ func (d *Direct) Doubt() string {
 // Stopped is whether state bits of a queue forbid a hand-over
 // (netif_xmit_frozen_or_stopped).
 func Stopped(state uint8) bool { return state&event.XoffFrozen != 0 }
-
-// StoppedHeld is Stopped for the bits that change only under the transmit
-// lock: STACK and FROZEN. A driver may set DRV at any time.
-func StoppedHeld(state uint8) bool { return state&(event.StackXoff|event.Frozen) != 0 }

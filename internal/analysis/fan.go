@@ -5,7 +5,6 @@ package analysis
 // fan hands each decision to every check that looks at its kind.
 type fan struct {
 	record     []func(*Record)
-	gap        []func(*Gap)
 	run        []func(*Run)
 	batch      []func(*Batch)
 	direct     []func(*Direct)
@@ -21,7 +20,6 @@ type fan struct {
 
 func (f *fan) add(c Checks) {
 	add(&f.record, c.Record)
-	add(&f.gap, c.Gap)
 	add(&f.run, c.Run)
 	add(&f.batch, c.Batch)
 	add(&f.direct, c.Direct)

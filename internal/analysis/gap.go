@@ -2,16 +2,7 @@
 
 package analysis
 
-import (
-	"math"
-
-	"github.com/txtrace/txtrace/internal/capture"
-)
-
-// Gap is a hole in the sequence of one CPU.
-type Gap struct {
-	*capture.Gap
-}
+import "math"
 
 // gaps remembers the times at which records are missing. Memory is bounded:
 // when there are too many holes, neighbours are joined, which only makes more

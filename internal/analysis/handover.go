@@ -57,9 +57,5 @@ func (h *Handover) DriverBusy() bool { return h.Busy > 0 }
 // BQL says whether the driver ever charged bytes to the queue.
 func (h *Handover) BQL() bool { return h.NumQueuedEnd|h.NumComplEnd|h.AdjLimitEnd != 0 }
 
-// State bits of a queue, as enum netdev_queue_state_t spells them.
-const (
-	DrvXoff   = event.DrvXoff
-	StackXoff = event.StackXoff
-	Frozen    = event.Frozen
-)
+// StackXoff is the bit of a queue's state by which BQL stops it.
+const StackXoff = event.StackXoff

@@ -110,7 +110,6 @@ func (r *rebuild) gap(g *capture.Gap) {
 	l := r.lane(g.CPU)
 	l.lost += uint64(g.Lost)
 	l.goodSince = max(l.goodSince, g.ToNS)
-	give(r.fan.gap, &Gap{g})
 }
 
 func (r *rebuild) dequeue(l *lane, rec *event.Dequeue) {

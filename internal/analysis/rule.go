@@ -35,7 +35,6 @@ type Rule struct {
 // not called. What they are handed is valid only during the call.
 type Checks struct {
 	Record     func(*Record) // every record, before it is joined with others
-	Gap        func(*Gap)
 	Run        func(*Run)
 	Batch      func(*Batch)
 	Direct     func(*Direct)

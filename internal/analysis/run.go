@@ -41,9 +41,6 @@ func (r *Run) Scheduled() bool {
 	return r.Rescheduled != 0 || r.QdiscStateEnd&(event.QdiscStateSched|event.QdiscStateMissed) != 0
 }
 
-// NoLock says whether the qdisc is lockless (TCQ_F_NOLOCK).
-func (r *Run) NoLock() bool { return r.QdiscFlags&event.QdiscNoLock != 0 }
-
 // Restarted counts the qdisc_restart calls of the run: dequeues, empty ones
 // too. A last one that returned without a dequeue (queue stopped) is unseen.
 func (r *Run) Restarted() uint32 { return r.Dequeues + r.Empty }

@@ -42,7 +42,6 @@ func (r *rebuild) adopt(run *Run, c child) {
 		run.Restarts = append(run.Restarts, Restart{Batch: c.batch})
 	case c.direct != nil:
 		c.direct.Run = run
-		c.direct.FromQdisc = true
 		last := run.Last()
 		if last == nil || last.Batch == nil || last.Direct != nil || last.Batch.First != c.direct.First {
 			run.Restarts = append(run.Restarts, Restart{Direct: c.direct})
