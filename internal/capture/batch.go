@@ -20,6 +20,9 @@ type batch struct {
 // room is the memory for n bytes of records of a kind.
 func (b *batch) room(k event.Kind, n int) words {
 	if len(b.mem[k])*8 < n {
+		if n > maxRaw/16 { // the kind is busy: not a little more each time
+			n = maxRaw
+		}
 		b.mem[k] = make(words, n/8)
 	}
 	return b.mem[k]

@@ -9,9 +9,9 @@ import (
 	"github.com/txtrace/txtrace/internal/event"
 )
 
-// lookahead is for how many further groups the merge waits for a missing sequence
-// number, see the package comment.
-const lookahead = 4
+// lookahead is for how many further groups the merge waits for a missing
+// sequence number, see the package comment.
+const lookahead = 8
 
 // ref is a record waiting for its turn.
 type ref struct {

@@ -45,6 +45,19 @@ func TestPack(t *testing.T) {
 	}
 }
 
+// A record of a bulk load takes 16 bytes of a file at most, all counted.
+func TestSize(t *testing.T) {
+	for _, l := range loads {
+		recs := genBulkUDP(3, 100000, l.every)
+		file := write(t, recs, nil, &Footer{})
+		size := float64(len(file)) / float64(len(recs))
+		t.Logf("%s: %.2f bytes per record", l.name, size)
+		if size > 16 {
+			t.Errorf("%s: %.2f bytes per record", l.name, size)
+		}
+	}
+}
+
 // Every byte of a record belongs to one column, every rule names fields there
 // are, and a column depends only on columns before it.
 func TestLayouts(t *testing.T) {

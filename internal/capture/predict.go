@@ -69,8 +69,8 @@ type rule struct {
 	terms []string // names of fields, "<" before those of the record before
 }
 
-// rules are part of the file format. A column may only depend on columns of fields
-// with the default, or on rows above its own.
+// rules are part of the file format. A row may use fields of opBase, fields
+// with the default prediction, and fields of rows above it.
 var rules = []rule{
 	{"", "dur", opBase, nil},
 	{"", "ifindex", opBase, nil},
