@@ -21,7 +21,10 @@ const settle = 3_000_000_000
 
 // maxPending is how many broken instances of a rule may wait for the proof
 // that nothing speaks against them.
-const maxPending = 1 << 16
+const maxPending = 1 << 14
+
+// together is how long instances that look the same wait as one, in ns.
+const together = 50_000_000
 
 // pending are broken instances that wait.
 type pending struct {
@@ -39,10 +42,26 @@ func (p *pending) add(in instance) {
 	}
 }
 
+// join counts an instance with one like it that has not waited long.
+func (p *pending) join(in *instance) bool {
+	if in.claim.Over != (Span{}) {
+		return false
+	}
+	for i := len(p.brief) - 1; i >= 0 && i >= len(p.brief)-4; i-- {
+		e := &p.brief[i]
+		if e.out == in.out && e.why == in.why && e.claim == in.claim && in.time.To-min(e.time.From, in.time.To) < together {
+			e.time.To = max(e.time.To, in.time.To)
+			e.n += in.n
+			return true
+		}
+	}
+	return false
+}
+
 // due takes what has waited long enough for notices.
 func (p *pending) due(now uint64) (ready []instance) {
 	n := 0
-	for n < len(p.brief) && now > p.brief[n].time+settle {
+	for n < len(p.brief) && now > p.brief[n].time.To+settle {
 		n++
 	}
 	ready, p.brief = p.brief[:n], p.brief[n:]
@@ -72,13 +91,13 @@ func (j *Judge) lost(s Span) {
 
 // changed tells that the quota was another one at some time of s.
 func (j *Judge) changed(s Span) {
-	j.withdraw(Changed, func(in *instance) bool { return in.claim.Quota && s.has(in.time) })
+	j.withdraw(Changed, func(in *instance) bool { return in.claim.Quota && s.meets(in.time) })
 }
 
 // skipped tells that the kernel skipped runs of a hook's program in s.
 func (j *Judge) skipped(hook string, s Span) {
 	if slices.Contains(j.rule.Hooks, hook) {
-		j.withdraw(Skipped, func(in *instance) bool { return s.has(in.time) })
+		j.withdraw(Skipped, func(in *instance) bool { return s.meets(in.time) })
 		j.skips = append(j.skips, s)
 	}
 }

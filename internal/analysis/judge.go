@@ -47,10 +47,12 @@ type tally struct {
 	lacks   uint64    // held, but broken under today's variants
 }
 
-// instance is one observation, judged under every setting.
+// instance is one observation, judged under every setting, or several that are
+// judged alike.
 type instance struct {
 	claim Claim
-	time  uint64
+	n     uint64
+	time  Span
 	out   [maxSettings]Outcome
 	why   [maxSettings]uint8
 	show  *[maxSettings]*Evidence
@@ -138,7 +140,7 @@ func (j *Judge) same(c Claim, out Outcome, why string, show func() *Evidence) {
 
 // Weigh judges one instance under every setting of the rule's switches.
 func (j *Judge) Weigh(c Claim, look Look, show func(Setting) *Evidence) {
-	in := instance{claim: c, time: *j.now}
+	in := instance{claim: c, n: 1, time: Span{*j.now, *j.now}}
 	broken := false
 	for i, s := range j.settings {
 		out, why := look(s)
@@ -150,12 +152,14 @@ func (j *Judge) Weigh(c Claim, look Look, show func(Setting) *Evidence) {
 	}
 	wait := broken && (c != Claim{} || len(j.rule.Hooks) > 0)
 	if wait {
-		for _, ready := range j.wait.due(in.time) {
+		for _, ready := range j.wait.due(*j.now) {
 			j.count(&ready)
 		}
 		if reason := j.doubtful(c); reason != "" {
 			in.doubt(j.reason(reason))
 			wait = false
+		} else if j.wait.join(&in) {
+			return
 		}
 	}
 	j.showAll(&in, show, wait)
@@ -244,16 +248,16 @@ func (j *Judge) count(in *instance) {
 		plain = plain && in.out[i] == Broken
 	}
 	if plain {
-		j.plain++
+		j.plain += in.n
 	}
 	for i := range j.tallies {
 		t := &j.tallies[i]
 		out := in.out[i]
 		if out == Undecided {
-			t.undecided(1, in.why[i])
+			t.undecided(in.n, in.why[i])
 			continue
 		}
-		t.count[out]++
+		t.count[out] += in.n
 		if out == Expected && t.expects == "" {
 			t.expects = j.reasons[in.why[i]]
 		}
@@ -262,13 +266,13 @@ func (j *Judge) count(in *instance) {
 			t.shows[out] = append(t.shows[out], e)
 		}
 		if out == Broken && !plain {
-			t.refuted++
+			t.refuted += in.n
 			if t.refuter == nil {
 				t.refuter = e
 			}
 		}
 		if out == Held && in.out[j.latest] == Broken {
-			t.lacks++
+			t.lacks += in.n
 		}
 	}
 }
