@@ -23,7 +23,7 @@ LEFT_OUT := out/left-out.txt
 
 .DEFAULT_GOAL := help
 .PHONY: help generate build check check-go check-c check-generate \
-	test test-setup test-unit test-fuzz test-cli test-vm bench cost demo vm clean install
+	test test-setup test-unit test-fuzz test-cli test-vm bench demo vm clean install
 
 help: ## print this
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
