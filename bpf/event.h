@@ -17,6 +17,7 @@ enum tx_kind {
 	TX_RESUME,
 	TX_NOTICE,
 	TX_LEDGER,
+	TX_QUIET,
 };
 
 enum tx_context {
@@ -71,6 +72,7 @@ enum tx_resume_source {
 #define TX_NOTICE_WATCHDOG 3
 #define TX_NO_QUEUE 0xffff
 #define TX_MORE_UNKNOWN 0xff
+#define TX_FOREIGN_UNKNOWN 0xffffffff
 
 struct tx_header {
 	__u8 kind;
@@ -155,6 +157,7 @@ struct tx_hand {
 	__u32 uncharged;
 	__u32 busy;
 	__u32 busy_charged;
+	__u32 charged;
 	__u32 owed_any;
 	__u32 owed_drv;
 	__u32 num_queued_begin;
@@ -163,6 +166,7 @@ struct tx_hand {
 	__u32 num_queued_end;
 	__u32 num_compl_end;
 	__u32 adj_limit_end;
+	__u32 foreign;
 	__u8 txq_state_begin;
 	__u8 txq_state_last;
 	__u8 txq_state_end;
@@ -272,6 +276,14 @@ struct tx_notice {
 	__u8 name[32];
 	__u8 subtype;
 	__u8 pad[7];
+};
+
+struct tx_quiet {
+	struct tx_header h;
+	__u32 packets;
+	__u32 bytes;
+	__u32 handle;
+	__u8 pad[4];
 };
 
 #endif

@@ -38,40 +38,74 @@ static __always_inline __u32 run_slot(struct tx_cpu *c, enum tx_program prog,
 	return queue_slot(c, prog, txq->dev, txq);
 }
 
-/* Most runs dequeue nothing, so the begin does as little as it can. */
 SEC("fentry/__qdisc_run")
 int BPF_PROG(run_begin, struct Qdisc *q)
 {
 	struct tx_cpu *c = tx_enter(TX_PROG_run_begin);
-	struct tx_frame *f, *outer;
 	struct tx_now now;
-	__u32 slot;
 
 	if (!c)
 		return 0;
-	slot = run_slot(c, TX_PROG_run_begin, q);
+	c->begun.qdisc = (__u64)q;
+	c->begun.time = bpf_ktime_get_ns();
+	c->begun.bypass = c->bypass == (__u64)q;
+	c->begun.qlen = q->q.qlen;
+	c->begun.qdisc_state = q->state;
+	tx_now_read(&now, q->dev_queue);
+	c->begun.txq_state = now.state;
+	c->begun.num_queued = now.num_queued;
+	c->begun.num_compl = now.num_compl;
+	c->begun.adj_limit = now.adj_limit;
+	c->bypass = 0;
+	return tx_noted(c, TX_PROG_run_begin);
+}
+
+/* The open frame of a run of q, NULL when that is not what runs now. */
+static __always_inline struct tx_frame *run_frame(struct tx_cpu *c,
+						  struct Qdisc *q)
+{
+	struct tx_frame *f = tx_frame_top(c);
+
+	return f && f->type == TX_FRAME_RUN && f->key == (__u64)q ? f : NULL;
+}
+
+/*
+ * Opens the frame of a run that gives its first batch, or schedules itself.
+ * NULL when its begin was not seen or the queue is not wanted.
+ */
+static __always_inline struct tx_frame *
+run_open(struct tx_cpu *c, enum tx_program prog, struct Qdisc *q)
+{
+	struct tx_frame *f, *outer;
+	struct tx_run *r;
+	__u32 slot;
+
+	if (c->begun.qdisc != (__u64)q)
+		return NULL;
+	slot = run_slot(c, prog, q);
 	if (!slot)
-		return tx_filtered(c, TX_PROG_run_begin);
+		return NULL;
 	outer = tx_frame_top(c);
 	f = tx_frame_at(c, tx_frame_push(c, TX_FRAME_RUN, q));
 	tx_clear(f->run);
 	tx_clear(f->last);
 	f->slot = slot;
-	f->run.who = c->bypass == (__u64)q ? TX_WHO_BYPASS : TX_WHO_ENQUEUE;
-	c->bypass = 0;
+	f->begin = c->begun.time;
+	r = &f->run;
+	r->who = c->begun.bypass ? TX_WHO_BYPASS : TX_WHO_ENQUEUE;
 	if (outer) {
-		f->run.h.parent = tx_frame_id(outer);
+		r->h.parent = tx_frame_id(outer);
 		if (outer->type == TX_FRAME_ACTION)
-			f->run.who = TX_WHO_NET_TX_ACTION;
+			r->who = TX_WHO_NET_TX_ACTION;
 	}
-	f->run.qlen_begin = q->q.qlen;
-	f->run.qdisc_state_begin = q->state;
-	tx_now_read(&now, q->dev_queue);
-	f->run.txq_state_begin = now.state;
-	f->run.num_queued_begin = now.num_queued;
-	f->run.num_compl_begin = now.num_compl;
-	f->run.adj_limit_begin = now.adj_limit;
-	return tx_noted(c, TX_PROG_run_begin);
+	r->qlen_begin = c->begun.qlen;
+	r->qdisc_state_begin = c->begun.qdisc_state;
+	r->txq_state_begin = c->begun.txq_state;
+	r->num_queued_begin = c->begun.num_queued;
+	r->num_compl_begin = c->begun.num_compl;
+	r->adj_limit_begin = c->begun.adj_limit;
+	c->begun.qdisc = 0;
+	return f;
 }
 
 SEC("fexit/__qdisc_run")
@@ -86,6 +120,14 @@ int BPF_PROG(run_end, struct Qdisc *q)
 
 	if (!c)
 		return 0;
+	/*
+	 * A run that dequeued nothing decided nothing: one follows every bypass
+	 * send. It is counted here, not recorded.
+	 */
+	if (c->begun.qdisc == (__u64)q) {
+		c->begun.qdisc = 0;
+		return tx_filtered(c, TX_PROG_run_end);
+	}
 	at = tx_frame_find(c, TX_PROG_run_end, TX_FRAME_RUN, q);
 	if (at < 0) {
 		slot = run_slot(c, TX_PROG_run_end, q);
@@ -100,14 +142,6 @@ int BPF_PROG(run_end, struct Qdisc *q)
 	}
 	f = tx_frame_at(c, at);
 	r = &f->run;
-	/*
-	 * A run that dequeued nothing decided nothing: one follows every bypass
-	 * send. It is counted here, not recorded.
-	 */
-	if (!r->dequeues && !r->rescheduled && !r->h.flags) {
-		tx_frame_drop(c, at);
-		return tx_filtered(c, TX_PROG_run_end);
-	}
 	tx_queue_name(&r->h, f->slot);
 	r->qdisc = tx_address(c, TX_PROG_run_end, q);
 	bpf_probe_read_kernel(r->qdisc_kind, sizeof(r->qdisc_kind),
@@ -147,8 +181,10 @@ int BPF_PROG(schedule, struct Qdisc *q)
 
 	if (!c)
 		return 0;
-	f = tx_frame_top(c);
-	if (!f || f->type != TX_FRAME_RUN || f->key != (__u64)q)
+	f = run_frame(c, q);
+	if (!f)
+		f = run_open(c, TX_PROG_schedule, q);
+	if (!f)
 		return tx_filtered(c, TX_PROG_schedule);
 	f->run.rescheduled = 1;
 	return tx_noted(c, TX_PROG_schedule);
@@ -199,14 +235,14 @@ int BPF_PROG(dequeue, struct Qdisc *q, const struct netdev_queue *txq,
 
 	if (!c)
 		return 0;
-	f = tx_frame_top(c);
-	if (f && (f->type != TX_FRAME_RUN || f->key != (__u64)q))
-		f = NULL;
+	f = run_frame(c, q);
 	if (!skb) {
 		if (f)
 			f->run.empty++;
 		return tx_filtered(c, TX_PROG_dequeue);
 	}
+	if (!f)
+		f = run_open(c, TX_PROG_dequeue, q);
 	slot = f ? f->slot : run_slot(c, TX_PROG_dequeue, q);
 	if (!slot)
 		return tx_filtered(c, TX_PROG_dequeue);
@@ -320,6 +356,62 @@ int BPF_PROG(direct_begin, struct sk_buff *skb, struct Qdisc *q,
 	return tx_noted(c, TX_PROG_direct_begin);
 }
 
+/* Writes the bypass sends that were counted in q. */
+static __always_inline void quiet_flush(struct tx_cpu *c,
+					struct tx_quiet_sum *q)
+{
+	struct tx_quiet *r;
+	int at;
+
+	at = tx_frame_push(c, TX_FRAME_RECORD, NULL);
+	r = &tx_frame_at(c, at)->quiet;
+	tx_clear(*r);
+	tx_queue_name(&r->h, q->slot);
+	r->packets = q->packets;
+	r->bytes = q->bytes;
+	r->handle = q->handle;
+	tx_frame_at(c, at)->begin = q->begin;
+	q->packets = 0;
+	c->count[TX_PROG_direct_end].seen++;
+	tx_emit(TX_PROG_direct_end, at, TX_QUIET, sizeof(*r));
+}
+
+/* Whether a send went as internal/event says of Quiet. */
+static __always_inline bool direct_quiet(const struct tx_frame *f, bool ret)
+{
+	const struct tx_direct *d = &f->direct;
+	const struct tx_hand *h = &d->hand;
+
+	return ret && d->from == TX_FROM_BYPASS && !d->h.flags &&
+	       d->handovers == 1 && d->pkt_len == d->bytes && h->packets == 1 &&
+	       h->attempts == 1 && !h->rc && !h->rest && !h->more &&
+	       !h->foreign && h->bytes == d->bytes &&
+	       (h->charged == h->bytes || !h->num_queued_end) &&
+	       !(d->txq_state_begin | d->txq_state_end | h->txq_state_begin |
+		 h->txq_state_end) &&
+	       d->requeues_begin == d->requeues_end && !d->gso_qlen_end;
+}
+
+static __always_inline int quiet_add(struct tx_cpu *c, __u32 slot, __u32 handle,
+				     __u64 begin, __u32 bytes)
+{
+	struct tx_quiet_sum *q = &c->quiets[slot & (TX_QUIETS - 1)];
+
+	if (q->packets &&
+	    (q->slot != slot || q->handle != handle ||
+	     q->packets >= TX_QUIET_MAX || begin - q->begin > TX_QUIET_NS))
+		quiet_flush(c, q);
+	if (!q->packets) {
+		q->slot = slot;
+		q->handle = handle;
+		q->begin = begin;
+		q->bytes = 0;
+	}
+	q->packets++;
+	q->bytes += bytes;
+	return tx_noted(c, TX_PROG_direct_end);
+}
+
 SEC("fexit/sch_direct_xmit")
 int BPF_PROG(direct_end, struct sk_buff *skb, struct Qdisc *q,
 	     struct net_device *dev, struct netdev_queue *txq, void *root_lock,
@@ -349,19 +441,27 @@ int BPF_PROG(direct_end, struct sk_buff *skb, struct Qdisc *q,
 	}
 	f = tx_frame_at(c, at);
 	d = &f->direct;
+	d->requeues_end = qdisc_requeues(c, q);
+	d->gso_qlen_end = q->gso_skb.qlen;
+	d->txq_state_end = txq->state;
+	/* The run that follows a bypass of a locked qdisc follows it at once. */
+	c->bypass = 0;
+	if (d->from == TX_FROM_BYPASS && ret && !(q->flags & TCQ_F_NOLOCK))
+		c->bypass = (__u64)q;
+	if (direct_quiet(f, ret)) {
+		__u64 start = f->begin;
+		__u32 bytes = d->bytes;
+
+		slot = f->slot;
+		tx_frame_drop(c, at); /* f is anybody's from here on */
+		return quiet_add(c, slot, q->handle, start, bytes);
+	}
 	tx_queue_name(&d->h, f->slot);
 	d->qdisc = tx_address(c, TX_PROG_direct_end, q);
 	d->qdisc_flags = q->flags;
 	d->handle = q->handle;
 	d->result = ret;
-	d->requeues_end = qdisc_requeues(c, q);
-	d->gso_qlen_end = q->gso_skb.qlen;
 	d->bad_qlen_end = q->skb_bad_txq.qlen;
-	d->txq_state_end = txq->state;
 	d->qdisc_state_end = q->state;
-	/* The run that follows a bypass of a locked qdisc follows it at once. */
-	c->bypass = 0;
-	if (d->from == TX_FROM_BYPASS && ret && !(q->flags & TCQ_F_NOLOCK))
-		c->bypass = (__u64)q;
 	return tx_emit(TX_PROG_direct_end, at, TX_DIRECT, sizeof(*d));
 }

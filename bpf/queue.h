@@ -100,12 +100,14 @@ struct tx_queue {
 	__u32 ifindex;
 	__u32 netns;
 	__u32 completed; /* num_completed of the last snapshot */
+	__u32 num_queued; /* at the end of the last hand-over */
 	__u32 generation;
 	__u16 index;
 	__u8 wanted;
 	__u8 active; /* bytes in flight when last looked at */
 	__u8 known; /* completed is valid */
-	__u8 pad[3];
+	__u8 sent; /* num_queued is valid */
+	__u8 pad[6];
 };
 
 #define TX_QUEUES 512 /* slot 0 is no queue */
@@ -151,7 +153,7 @@ static __always_inline __u32 queue_learn(__u64 number, struct net_device *dev,
 		return 0;
 	e = queue_at(slot);
 	if (e->txq != number || e->dev != (__u64)dev)
-		e->known = e->active = 0;
+		e->known = e->active = e->sent = 0;
 	e->txq = number;
 	e->dev = (__u64)dev;
 	e->ifindex = dev->ifindex;

@@ -89,6 +89,33 @@ struct tx_batch {
 	__u32 pkt_len;
 };
 
+/* What a run began with. Most runs end without a batch and need no frame. */
+struct tx_begun {
+	__u64 qdisc; /* 0: none */
+	__u64 time;
+	__u32 qlen;
+	__u32 num_queued;
+	__u32 num_compl;
+	__u32 adj_limit;
+	__u8 txq_state;
+	__u8 qdisc_state;
+	__u8 bypass; /* follows a bypass send */
+	__u8 pad[5];
+};
+
+/* Bypass sends of a queue that went as they should, not yet recorded. */
+struct tx_quiet_sum {
+	__u64 begin;
+	__u32 slot;
+	__u32 handle;
+	__u32 packets;
+	__u32 bytes;
+};
+
+#define TX_QUIETS 8 /* queues per CPU at a time, a power of two */
+#define TX_QUIET_MAX 64 /* sends per record */
+#define TX_QUIET_NS 100000000ULL /* and their time */
+
 /* What a hand-over remembers between the driver's attempts. */
 struct tx_attempts {
 	__u64 first; /* 0: no hand-over is under way */
@@ -114,6 +141,7 @@ struct tx_frame {
 		struct tx_wfree wfree;
 		struct tx_resume resume;
 		struct tx_notice notice;
+		struct tx_quiet quiet;
 		struct tx_header h;
 	};
 	union {
@@ -141,11 +169,13 @@ struct tx_count {
 struct tx_cpu {
 	__u32 seq;
 	__u32 top; /* open frames */
+	struct tx_begun begun; /* the run that has dequeued nothing yet */
 	__u64 base; /* where this CPU's variables lie */
 	__u64 bypass; /* qdisc whose bypass send ended last and said go on */
 	__u64 stray; /* head dequeued outside any known run */
 	__u64 orphans; /* ends without a begin */
 	__u64 overflow; /* begins without room for a frame */
+	struct tx_quiet_sum quiets[TX_QUIETS];
 	struct tx_count count[TX_PROGRAMS];
 	struct tx_frame frames[TX_FRAMES];
 };
@@ -336,6 +366,34 @@ static __always_inline int tx_frame_drop(struct tx_cpu *c, int at)
 }
 
 /*
+ * By hand, since a copy of constant size is a few loads and stores, and
+ * bpf_ringbuf_output copies byte by byte where rep movsb is slow.
+ */
+#define TX_SUBMIT(type)                                                    \
+	case sizeof(struct type):                                          \
+		to = bpf_ringbuf_reserve(&events, sizeof(struct type), 0); \
+		if (!to)                                                   \
+			return false;                                      \
+		__builtin_memcpy(to, from, sizeof(struct type));           \
+		bpf_ringbuf_submit(to, flags);                             \
+		return true
+
+static __always_inline bool tx_submit(const void *from, __u32 size, __u64 flags)
+{
+	void *to;
+
+	switch (size) {
+		TX_SUBMIT(tx_direct);
+		TX_SUBMIT(tx_complete);
+		TX_SUBMIT(tx_dequeue);
+	}
+	barrier_var(size); /* the bound must be the last thing known of it */
+	if (size > TX_RECORD_MAX)
+		size = TX_RECORD_MAX;
+	return !bpf_ringbuf_output(&events, (void *)from, size, flags);
+}
+
+/*
  * The only way a record leaves: the one in the frame at this place, which is
  * closed. Until then the frame stays on the stack, out of reach of interrupts.
  * The sequence number is taken before the ring is asked for room, so a lost
@@ -374,13 +432,10 @@ __noinline int tx_emit(__u32 prog, __u32 at, __u32 kind, __u32 size)
 	if ((h->seq & 63) == 0 &&
 	    bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) >= config.wake_bytes)
 		flags = BPF_RB_FORCE_WAKEUP;
-	barrier_var(size); /* the bound must be the last thing known of it */
-	if (size > TX_RECORD_MAX)
-		size = TX_RECORD_MAX;
-	if (bpf_ringbuf_output(&events, h, size, flags))
-		n->lost++;
-	else
+	if (tx_submit(h, size, flags))
 		n->submitted++;
+	else
+		n->lost++;
 	c->top = at;
 	return 0;
 }

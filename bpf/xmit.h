@@ -61,6 +61,12 @@ int BPF_PROG(handover_begin, struct sk_buff *first, struct net_device *dev,
 	f->at.dev = (__u64)dev;
 	f->at.txq = (__u64)txq;
 	f->at.num_queued = now.num_queued;
+	/* Hand-overs of a queue exclude each other by its transmit lock. */
+	h->foreign = TX_FOREIGN_UNKNOWN;
+	if (e->sent)
+		h->foreign = now.num_queued - e->num_queued;
+	if (h->foreign > 0x7fffffff && e->sent)
+		h->foreign = 0; /* num_queued fell: a reset, not a send */
 	/* A completion that no other source has noticed. */
 	if (e->known ? e->completed != now.num_compl : now.num_queued != 0)
 		c->count[TX_PROG_handover_begin].seen += queue_check(
@@ -76,6 +82,42 @@ int BPF_PROG(handover_begin, struct sk_buff *first, struct net_device *dev,
 	return tx_noted(c, TX_PROG_handover_begin);
 }
 
+/* Accounts an attempt of the driver; now is the queue after it. */
+static __always_inline void attempt_done(struct tx_cpu *c, enum tx_program prog,
+					 struct tx_frame *f, struct tx_hand *h,
+					 const struct tx_now *now)
+{
+	struct tx_queue *e = queue_at(f->slot);
+	__u32 charged = now->num_queued - f->at.num_queued;
+
+	if ((__s32)charged < 0) {
+		f->h.flags |= TX_FLAG_RESET;
+		charged = 0;
+	}
+	f->at.num_queued = now->num_queued;
+	h->txq_state_last = now->state;
+	if (h->driver_rc == NETDEV_TX_BUSY) {
+		h->busy++;
+		h->busy_charged += charged;
+	} else {
+		h->charged += charged;
+		if (!charged)
+			h->uncharged++;
+		if (h->attempts >= h->packets ||
+		    now->state & QUEUE_STATE_DRV_XOFF) {
+			h->owed_drv++;
+			h->owed_any++;
+		} else if (now->state & QUEUE_STATE_STACK_XOFF) {
+			h->owed_any++;
+		}
+	}
+	/* virtio_net from 6.11 to 6.12 completes inside ndo_start_xmit. */
+	if (e->known && e->completed != now->num_compl)
+		c->count[prog].seen +=
+			queue_check(f->slot, prog, TX_SOURCE_XMIT);
+	e->active = now->num_queued != now->num_compl;
+}
+
 /*
  * One attempt of the driver is over. The skb may be freed by now: only its
  * address may be used. The queue pointer comes from the frame, so unless it is
@@ -87,10 +129,8 @@ int BPF_PROG(attempt, struct sk_buff *skb, int rc, struct net_device *dev,
 {
 	struct tx_cpu *c = tx_enter(TX_PROG_attempt);
 	struct tx_now now = {};
-	struct tx_queue *e;
 	struct tx_hand *h;
 	struct tx_frame *f;
-	__u32 charged;
 
 	if (!c)
 		return 0;
@@ -100,7 +140,12 @@ int BPF_PROG(attempt, struct sk_buff *skb, int rc, struct net_device *dev,
 	    !f->at.first || f->at.dev != (__u64)dev)
 		return tx_filtered(c, TX_PROG_attempt);
 	h = frame_hand(f);
-	e = queue_at(f->slot);
+	/* One packet: the end of the hand-over tells the rest. */
+	if (h->packets == 1) {
+		h->attempts = 1;
+		h->driver_rc = rc;
+		return tx_noted(c, TX_PROG_attempt);
+	}
 	if (f->at.txq == (__u64)dev->_tx) {
 		tx_now_read(&now, dev->_tx);
 	} else {
@@ -122,34 +167,9 @@ int BPF_PROG(attempt, struct sk_buff *skb, int rc, struct net_device *dev,
 							    num_completed));
 		}
 	}
-	charged = now.num_queued - f->at.num_queued;
-	if ((__s32)charged < 0) {
-		f->h.flags |= TX_FLAG_RESET;
-		charged = 0;
-	}
-	f->at.num_queued = now.num_queued;
 	h->attempts++;
 	h->driver_rc = rc;
-	h->txq_state_last = now.state;
-	if (rc == NETDEV_TX_BUSY) {
-		h->busy++;
-		h->busy_charged += charged;
-	} else {
-		if (!charged)
-			h->uncharged++;
-		if (h->attempts >= h->packets ||
-		    now.state & QUEUE_STATE_DRV_XOFF) {
-			h->owed_drv++;
-			h->owed_any++;
-		} else if (now.state & QUEUE_STATE_STACK_XOFF) {
-			h->owed_any++;
-		}
-	}
-	/* virtio_net from 6.11 to 6.12 completes inside ndo_start_xmit. */
-	if (e->known && e->completed != now.num_compl)
-		c->count[TX_PROG_attempt].seen +=
-			queue_check(f->slot, TX_PROG_attempt, TX_SOURCE_XMIT);
-	e->active = now.num_queued != now.num_compl;
+	attempt_done(c, TX_PROG_attempt, f, h, &now);
 	return tx_noted(c, TX_PROG_attempt);
 }
 
@@ -193,6 +213,10 @@ int BPF_PROG(handover_end, struct sk_buff *first, struct net_device *dev,
 	h->num_compl_end = now.num_compl;
 	h->adj_limit_end = now.adj_limit;
 	h->txq_state_end = now.state;
+	queue_at(f->slot)->num_queued = now.num_queued;
+	queue_at(f->slot)->sent = 1;
+	if (h->packets == 1 && h->attempts)
+		attempt_done(c, TX_PROG_handover_end, f, h, &now);
 	if (!(f->h.flags & TX_FLAG_PARTIAL) &&
 	    (__s32)(now.num_queued - h->num_queued_begin) < 0)
 		f->h.flags |= TX_FLAG_RESET;

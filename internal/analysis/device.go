@@ -40,8 +40,7 @@ type Queue struct {
 	// ID counts queues from 0 in the order they were met; see PerQueue.
 	ID int
 
-	dql  dqlChain
-	sent lastHandover
+	dql dqlChain
 }
 
 // PerQueue holds a rule's state for each queue.

@@ -15,6 +15,7 @@ type fan struct {
 	resume     []func(*Resume)
 	notice     []func(*Notice)
 	ledger     []func(*Ledger)
+	quiet      []func(*Quiet)
 	end        []func(*End)
 }
 
@@ -30,6 +31,7 @@ func (f *fan) add(c Checks) {
 	add(&f.resume, c.Resume)
 	add(&f.notice, c.Notice)
 	add(&f.ledger, c.Ledger)
+	add(&f.quiet, c.Quiet)
 	add(&f.end, c.End)
 }
 

@@ -10,9 +10,7 @@ type Handover struct {
 	Queue  *Queue
 	Direct *Direct // nil on devices without a qdisc, and when its record never came
 
-	// Foreign is what was charged to the queue since the hand-over before by
-	// others than dev_hard_start_xmit, in bytes; known only if ForeignKnown.
-	Foreign      uint32
+	// ForeignKnown says that Foreign can be relied on.
 	ForeignKnown bool
 
 	// Whole says that no record of its CPU is missing while it ran.

@@ -14,15 +14,17 @@ type hist struct {
 	large [33]uint64 // by bits
 }
 
-func (h *hist) add(n uint32) {
+func (h *hist) add(n uint32) { h.addTimes(n, 1) }
+
+func (h *hist) addTimes(n uint32, times uint64) {
 	if n > exactSizes {
-		h.large[bits.Len32(n)]++
+		h.large[bits.Len32(n)] += times
 		return
 	}
 	for int(n) >= len(h.exact) {
 		h.exact = append(h.exact, 0)
 	}
-	h.exact[n]++
+	h.exact[n] += times
 }
 
 // counts lists the sizes that occurred.

@@ -27,6 +27,7 @@ func (m *meter) checks() Checks {
 		Direct:     func(d *Direct) { m.of(d.Queue).direct(d) },
 		Handover:   func(h *Handover) { m.of(h.Queue).handover(h) },
 		Completion: func(c *Completion) { m.of(c.Queue).completion(c) },
+		Quiet:      func(q *Quiet) { m.of(q.Queue).quiet(q) },
 		Throttle:   m.tsq.throttle,
 		Wfree:      m.tsq.wfree,
 		Resume:     m.tsq.resume,

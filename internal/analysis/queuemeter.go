@@ -153,6 +153,29 @@ func (m *queueMeter) direct(d *Direct) {
 	}
 }
 
+// quiet sends are all that direct and handover count of them: one packet each,
+// taken at once, one doorbell owed.
+func (m *queueMeter) quiet(s *Quiet) {
+	m.used = true
+	n, bytes := U64(s.Packets), U64(s.Bytes)
+	m.bypass.Count += n
+	m.bypass.Packets += n
+	m.bypass.Bytes += bytes
+	m.bypass.GsoSegs += n
+	m.bypass.PktLenBytes += bytes
+	q := m.qdisc(s.Handle)
+	q.packets += uint64(n)
+	q.bytes += uint64(bytes)
+	r := &m.handovers
+	r.Count += n
+	r.Packets += n
+	r.Bytes += bytes
+	r.Taken += n
+	r.OwedAny += n
+	r.OwedDrv += n
+	m.size.addTimes(1, uint64(n))
+}
+
 var causeNames = []string{CauseOther, CauseBusy, CauseDrv, CauseStack, CauseStopped}
 
 // cause is why a batch was put back, as an index into causeNames.

@@ -83,6 +83,8 @@ func (r *rebuild) item(it capture.Item) {
 		r.notice(rec)
 	case *event.Ledger:
 		give(r.fan.ledger, &Ledger{*rec})
+	case *event.Quiet:
+		give(r.fan.quiet, &Quiet{*rec, r.world.queue(h)})
 	}
 	l.before, l.has = *h, true
 }
@@ -128,7 +130,7 @@ func (r *rebuild) handover(l *lane, rec *event.Handover) {
 	l.close(&rec.Header, r.orphan, r.orphan)
 	h := r.handovers.get()
 	*h = Handover{Handover: *rec, Queue: r.world.queue(&rec.Header), Whole: l.whole(&rec.Header)}
-	r.foreign(h)
+	h.foreign()
 	if rec.Parent == 0 {
 		r.orphan(child{handover: h})
 		return
@@ -150,7 +152,7 @@ func (r *rebuild) direct(l *lane, rec *event.Direct) {
 	if hand := rec.Handover(); hand != nil {
 		d.Handover = r.handovers.get()
 		*d.Handover = Handover{Handover: *hand, Queue: d.Queue, Direct: d, Whole: d.Whole}
-		r.foreign(d.Handover)
+		d.Handover.foreign()
 	}
 	if rec.From == event.FromBypass || rec.Parent == 0 {
 		r.orphan(child{direct: d})

@@ -45,5 +45,6 @@ type Checks struct {
 	Resume     func(*Resume)
 	Notice     func(*Notice)
 	Ledger     func(*Ledger)
+	Quiet      func(*Quiet)
 	End        func(*End) // once, after the last record
 }

@@ -39,6 +39,7 @@ const (
 	KindResume
 	KindNotice
 	KindLedger
+	KindQuiet
 )
 
 // Contexts a record was written in (Header.Context).
@@ -258,6 +259,7 @@ type Hand struct {
 	Uncharged      uint32 // attempts that were taken and did not move num_queued
 	Busy           uint32 // attempts that returned NETDEV_TX_BUSY
 	BusyCharged    uint32 `unit:"bytes"` // moved into num_queued by those
+	Charged        uint32 `unit:"bytes"` // moved into num_queued by the attempts that were taken
 	OwedAny        uint32 // doorbells owed: not more, or DRV or STACK set after the attempt
 	OwedDrv        uint32 // doorbells owed: not more, or DRV set after the attempt
 	NumQueuedBegin uint32 `unit:"bytes"`
@@ -266,10 +268,27 @@ type Hand struct {
 	NumQueuedEnd   uint32 `unit:"bytes"`
 	NumComplEnd    uint32 `unit:"bytes"`
 	AdjLimitEnd    uint32 `unit:"bytes"`
+	Foreign        uint32 `unit:"bytes"` // charged to the queue since the hand-over before by others; ForeignUnknown
 	TxqStateBegin  uint8
-	TxqStateLast   uint8 // after the last attempt
+	TxqStateLast   uint8 // after the last attempt; at the end where the list was one packet
 	TxqStateEnd    uint8
 	More           uint8 // the kernel's own xmit_more at the end, MoreUnknown
+}
+
+// ForeignUnknown is Hand.Foreign of the first hand-over on a queue.
+const ForeignUnknown = 1<<32 - 1
+
+// Quiet stands for bypass sends that went as they should, on one CPU and one
+// queue: one packet, no GSO, taken by the driver at once and charged as its
+// length (or the queue has no BQL), not one bit of the queue's state set before
+// or after, more = 0, nothing requeued, nothing foreign. Any other send is a
+// Direct. Dur reaches from the first to the last.
+type Quiet struct {
+	Header
+	Packets uint32 `unit:"packets"`
+	Bytes   uint32 `unit:"bytes"` // sum of skb->len, which is also that of qdisc_pkt_len
+	Handle  uint32 // of the qdisc
+	Pad     [4]uint8
 }
 
 // Handover is a dev_hard_start_xmit outside of any sch_direct_xmit of its
@@ -410,5 +429,5 @@ type Ledger struct {
 	Lost      uint64
 	Missed    uint64 // recursion misses of the program, all CPUs, in the CPU 0 row only
 	Program   uint32 // index into the capture header's programs
-	Pad       [4]uint8
+	OfCPU     uint32 // the CPU that the row is of; Header.CPU is the recorder's
 }

@@ -13,7 +13,7 @@ import (
 
 // Record is any of the record structs.
 type Record interface {
-	Run | Dequeue | Direct | Handover | Complete | Throttle | Wfree | Resume | Notice | Ledger
+	Run | Dequeue | Direct | Handover | Complete | Throttle | Wfree | Resume | Notice | Ledger | Quiet
 }
 
 // Any is a decoded record: a pointer to one of the record structs.
@@ -63,6 +63,7 @@ var kinds = [...]row{
 	KindResume:   rowOf[Resume]("resume"),
 	KindNotice:   rowOf[Notice]("notice"),
 	KindLedger:   rowOf[Ledger]("ledger"),
+	KindQuiet:    rowOf[Quiet]("quiet"),
 }
 
 // Valid says whether k is a kind this build knows.

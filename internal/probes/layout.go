@@ -14,6 +14,7 @@ import (
 // object's own BTF.
 type cpuLayout struct {
 	seq, top, orphans, overflow, counts, countSize int
+	quiets, quietSize, quietCount                  int
 }
 
 func layoutOf(spec *ebpf.CollectionSpec) (cpuLayout, error) {
@@ -30,6 +31,20 @@ func layoutOf(spec *ebpf.CollectionSpec) (cpuLayout, error) {
 		if *to = memberOffset(cpu.Members, name); *to < 0 {
 			return l, fmt.Errorf("BPF object: struct tx_cpu has no %s", name)
 		}
+	}
+	for _, m := range cpu.Members {
+		if m.Name != "quiets" {
+			continue
+		}
+		a, ok := m.Type.(*btf.Array)
+		if !ok {
+			return l, fmt.Errorf("BPF object: tx_cpu.quiets is no array")
+		}
+		size, err := btf.Sizeof(a.Type)
+		if err != nil {
+			return l, fmt.Errorf("BPF object: tx_cpu.quiets: %w", err)
+		}
+		l.quiets, l.quietSize, l.quietCount = int(m.Offset.Bytes()), size, int(a.Nelems)
 	}
 	return l, nil
 }

@@ -87,6 +87,34 @@ func TestConfigLayout(t *testing.T) {
 	}
 }
 
+// So are the queues read, and the sums of quiet sends at fixed offsets.
+func TestQueueLayout(t *testing.T) {
+	spec, err := loadTxtrace()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s *btf.Struct
+	if err := spec.Types.TypeByName("tx_queue", &s); err != nil {
+		t.Fatal(err)
+	}
+	if got := binary.Size(bpfQueue{}); got != int(s.Size) {
+		t.Errorf("bpfQueue is %d bytes, struct tx_queue %d", got, s.Size)
+	}
+	var queues [maxSlots]bpfQueue
+	if err := spec.Variables[txtraceVarQueues].Get(&queues); err != nil {
+		t.Error(err)
+	}
+	var q *btf.Struct
+	if err := spec.Types.TypeByName("tx_quiet_sum", &q); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]int{"begin": 0, "slot": 8, "handle": 12, "packets": 16, "bytes": 20} {
+		if got := memberOffset(q.Members, name); got != want {
+			t.Errorf("tx_quiet_sum.%s at %d, want %d", name, got, want)
+		}
+	}
+}
+
 // Every program has a ledger row and a point that loads it, and the other way
 // round: a program that nothing chooses would be dead.
 func TestProgramsAreRows(t *testing.T) {

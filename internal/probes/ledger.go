@@ -76,8 +76,7 @@ func (l *ledger) changed() ([]event.Ledger, error) {
 			continue
 		}
 		l.last[k] = r
-		e := event.Ledger{Seen: r.Seen, Submitted: r.Submitted, Filtered: r.Filtered, Lost: r.Lost, Missed: r.Missed, Program: uint32(r.Program)}
-		e.Pid = uint32(r.CPU)
+		e := event.Ledger{Seen: r.Seen, Submitted: r.Submitted, Filtered: r.Filtered, Lost: r.Lost, Missed: r.Missed, Program: uint32(r.Program), OfCPU: uint32(r.CPU)}
 		out = append(out, e)
 	}
 	return out, nil

@@ -63,16 +63,17 @@ func Record(ctx context.Context, c Config, out io.Writer, hooks Hooks) (*capture
 
 // recorder is one recording.
 type recorder struct {
-	plan   *Plan
-	facts  *Facts
-	config *Config
-	all    []namespace
-	before world
-	s      *session
-	ledger ledger
-	watch  *watcher
-	w      *capture.Writer
-	seq    uint32 // of records written here, CPU event.UserCPU
+	plan    *Plan
+	facts   *Facts
+	config  *Config
+	all     []namespace
+	before  world
+	s       *session
+	ledger  ledger
+	watch   *watcher
+	w       *capture.Writer
+	weights capture.Settings // as last seen
+	seq     uint32           // of records written here, CPU event.UserCPU
 }
 
 func newRecorder(p *Plan, f *Facts, c *Config) (r *recorder, err error) {
@@ -129,6 +130,7 @@ func (r *recorder) header() (*capture.Header, error) {
 		return nil, &Error{Object: "net.core.dev_weight", What: "not readable", Cause: "/proc/sys of the first namespace is not visible",
 			Next: "record where /proc/1/ns/net can be entered", Kind: CannotRun}
 	}
+	r.weights = set
 	r.before.counters = lookAround(r.all, true).counters // as late as can be
 	return &capture.Header{
 		Tool: r.config.Tool, Tables: event.Tables(), Kernel: r.facts.Kernel, Clock: clocks(),
@@ -228,7 +230,7 @@ func (r *recorder) rest() error {
 	for {
 		err := r.s.ring.ReadInto(&rec)
 		if errors.Is(err, ringbuf.ErrFlushed) {
-			return r.notices()
+			return errors.Join(r.quiet(), r.notices())
 		}
 		if err != nil {
 			return fmt.Errorf("read the ring: %w", err)
@@ -239,11 +241,36 @@ func (r *recorder) rest() error {
 	}
 }
 
-// look writes the ledger rows that moved.
+// quiet writes the bypass sends that the programs still hold.
+func (r *recorder) quiet() error {
+	left, err := r.ledger.quietLeft()
+	if err != nil {
+		return err
+	}
+	for i := range left {
+		r.own(&left[i].Header)
+		if err := r.w.Append(event.Append(nil, &left[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// look writes the ledger rows that moved, and the quota when it did.
 func (r *recorder) look() error {
 	rows, err := r.ledger.changed()
 	if err != nil {
 		return err
+	}
+	now := weights()
+	if now.DevWeight != 0 && (now.DevWeight != r.weights.DevWeight || now.DevWeightTxBias != r.weights.DevWeightTxBias) {
+		err := errors.Join(
+			r.note(event.NoticeSysctl, "net.core.dev_weight", uint64(r.weights.DevWeight), uint64(now.DevWeight)),
+			r.note(event.NoticeSysctl, "net.core.dev_weight_tx_bias", uint64(r.weights.DevWeightTxBias), uint64(now.DevWeightTxBias)))
+		if err != nil {
+			return err
+		}
+		r.weights = now
 	}
 	for i := range rows {
 		r.own(&rows[i].Header)

@@ -147,18 +147,34 @@ func readNumber(path string) uint32 {
 	return uint32(n)
 }
 
-// settings reads the sysctls of the first namespace: net.core.dev_weight is
-// global, but /proc/sys shows it in the namespace of process 1 only.
-func settings() capture.Settings {
-	s := capture.Settings{Sysctls: map[string]string{}}
+// inFirst runs f in the namespace of process 1: net.core.dev_weight is global,
+// but /proc/sys shows it there only.
+func inFirst(f func()) {
 	init, err := os.Open("/proc/1/ns/net")
 	if err != nil {
-		return s
+		return
 	}
 	defer init.Close()
-	_ = namespace{file: init}.do(func() error {
+	_ = namespace{file: init}.do(func() error { f(); return nil })
+}
+
+// weights reads what a run's quota is made of.
+func weights() (s capture.Settings) {
+	read := func() {
 		s.DevWeight = readNumber("/proc/sys/net/core/dev_weight")
 		s.DevWeightTxBias = readNumber("/proc/sys/net/core/dev_weight_tx_bias")
+	}
+	if read(); s.DevWeight == 0 {
+		inFirst(read)
+	}
+	return s
+}
+
+// settings reads the sysctls of the first namespace.
+func settings() capture.Settings {
+	s := weights()
+	s.Sysctls = map[string]string{}
+	inFirst(func() {
 		for _, name := range []string{
 			"net/core/default_qdisc", "net/core/gro_normal_batch", "net/core/netdev_budget", "net/core/netdev_budget_usecs",
 			"net/core/qdisc_max_burst", "net/ipv4/tcp_limit_output_bytes", "net/ipv4/tcp_congestion_control",
@@ -167,7 +183,6 @@ func settings() capture.Settings {
 				s.Sysctls[strings.ReplaceAll(name, "/", ".")] = strings.TrimSpace(string(b))
 			}
 		}
-		return nil
 	})
 	return s
 }
