@@ -9,7 +9,7 @@
  * Takes the snapshot of slot i when its num_completed moved. Global, so that
  * the verifier sees it once and not per step of a loop.
  */
-__noinline int queue_check(__u32 i, __u32 prog, __u32 source)
+__noinline int queue_check(__u32 i, __u32 source)
 {
 	struct tx_dql_half a = {}, b = {};
 	struct tx_complete *r;
@@ -85,12 +85,13 @@ __noinline int queue_check(__u32 i, __u32 prog, __u32 source)
 	r->min_limit = a.min_limit;
 	r->slack_hold_time = a.slack_hold_time;
 	r->source = source;
-	tx_emit(prog, at, TX_COMPLETE, sizeof(*r));
+	c->count[TX_PROG_snapshot].seen++;
+	tx_emit(TX_PROG_snapshot, at, TX_COMPLETE, sizeof(*r));
 	return 1;
 }
 
 /* Looks at every queue with bytes in flight, of one device when dev is set. */
-static __always_inline __u32 queues_check(__u64 dev, __u32 prog, __u32 source)
+static __always_inline __u32 queues_check(__u64 dev, __u32 source)
 {
 	__u32 i, n = nqueues, found = 0;
 
@@ -99,7 +100,7 @@ static __always_inline __u32 queues_check(__u64 dev, __u32 prog, __u32 source)
 
 		if (!e->active || (dev && e->dev != dev))
 			continue;
-		found += queue_check(i, prog, source);
+		found += queue_check(i, source);
 	}
 	return found;
 }
@@ -108,30 +109,22 @@ SEC("tp_btf/napi_poll")
 int BPF_PROG(complete_napi, struct napi_struct *napi, int work, int budget)
 {
 	struct tx_cpu *c = tx_enter(TX_PROG_complete_napi);
-	__u32 n;
 
 	if (!c)
 		return 0;
-	n = queues_check((__u64)napi->dev, TX_PROG_complete_napi,
-			 TX_SOURCE_NAPI);
-	if (!n)
+	if (!queues_check((__u64)napi->dev, TX_SOURCE_NAPI))
 		return tx_filtered(c, TX_PROG_complete_napi);
-	/* One call counts once for each record it tried to write. */
-	c->count[TX_PROG_complete_napi].seen += n - 1;
-	return 0;
+	return tx_noted(c, TX_PROG_complete_napi);
 }
 
 SEC("fexit/__handle_irq_event_percpu")
 int BPF_PROG(complete_hardirq)
 {
 	struct tx_cpu *c = tx_enter(TX_PROG_complete_hardirq);
-	__u32 n;
 
 	if (!c)
 		return 0;
-	n = queues_check(0, TX_PROG_complete_hardirq, TX_SOURCE_HARDIRQ);
-	if (!n)
+	if (!queues_check(0, TX_SOURCE_HARDIRQ))
 		return tx_filtered(c, TX_PROG_complete_hardirq);
-	c->count[TX_PROG_complete_hardirq].seen += n - 1;
-	return 0;
+	return tx_noted(c, TX_PROG_complete_hardirq);
 }

@@ -372,8 +372,8 @@ static __always_inline void quiet_flush(struct tx_cpu *c,
 	r->handle = q->handle;
 	tx_frame_at(c, at)->begin = q->begin;
 	q->packets = 0;
-	c->count[TX_PROG_direct_end].seen++;
-	tx_emit(TX_PROG_direct_end, at, TX_QUIET, sizeof(*r));
+	c->count[TX_PROG_quiet].seen++;
+	tx_emit(TX_PROG_quiet, at, TX_QUIET, sizeof(*r));
 }
 
 /* Whether a send went as internal/event says of Quiet. */

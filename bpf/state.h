@@ -11,7 +11,11 @@
 #ifndef TXTRACE_STATE_H
 #define TXTRACE_STATE_H
 
-/* One row per program; user space reads the names from this enum's BTF. */
+/*
+ * One row of the ledger per program, then one for each thing that several
+ * programs write: their calls count in their own rows, these records here.
+ * User space reads the names from this enum's BTF.
+ */
 enum tx_program {
 	TX_PROG_run_begin,
 	TX_PROG_run_end,
@@ -35,6 +39,8 @@ enum tx_program {
 	TX_PROG_pace_begin,
 	TX_PROG_pace_end,
 	TX_PROG_watchdog,
+	TX_PROG_snapshot,
+	TX_PROG_quiet,
 	TX_PROG_MAX,
 };
 

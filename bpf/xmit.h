@@ -69,8 +69,7 @@ int BPF_PROG(handover_begin, struct sk_buff *first, struct net_device *dev,
 		h->foreign = 0; /* num_queued fell: a reset, not a send */
 	/* A completion that no other source has noticed. */
 	if (e->known ? e->completed != now.num_compl : now.num_queued != 0)
-		c->count[TX_PROG_handover_begin].seen += queue_check(
-			slot, TX_PROG_handover_begin, TX_SOURCE_SNAPSHOT);
+		queue_check(slot, TX_SOURCE_SNAPSHOT);
 	for (i = 0; i < TX_WALK && s; i++) {
 		bytes += s->len;
 		s = s->next;
@@ -83,8 +82,7 @@ int BPF_PROG(handover_begin, struct sk_buff *first, struct net_device *dev,
 }
 
 /* Accounts an attempt of the driver; now is the queue after it. */
-static __always_inline void attempt_done(struct tx_cpu *c, enum tx_program prog,
-					 struct tx_frame *f, struct tx_hand *h,
+static __always_inline void attempt_done(struct tx_frame *f, struct tx_hand *h,
 					 const struct tx_now *now)
 {
 	struct tx_queue *e = queue_at(f->slot);
@@ -113,8 +111,7 @@ static __always_inline void attempt_done(struct tx_cpu *c, enum tx_program prog,
 	}
 	/* virtio_net from 6.11 to 6.12 completes inside ndo_start_xmit. */
 	if (e->known && e->completed != now->num_compl)
-		c->count[prog].seen +=
-			queue_check(f->slot, prog, TX_SOURCE_XMIT);
+		queue_check(f->slot, TX_SOURCE_XMIT);
 	e->active = now->num_queued != now->num_compl;
 }
 
@@ -169,7 +166,7 @@ int BPF_PROG(attempt, struct sk_buff *skb, int rc, struct net_device *dev,
 	}
 	h->attempts++;
 	h->driver_rc = rc;
-	attempt_done(c, TX_PROG_attempt, f, h, &now);
+	attempt_done(f, h, &now);
 	return tx_noted(c, TX_PROG_attempt);
 }
 
@@ -216,7 +213,7 @@ int BPF_PROG(handover_end, struct sk_buff *first, struct net_device *dev,
 	queue_at(f->slot)->num_queued = now.num_queued;
 	queue_at(f->slot)->sent = 1;
 	if (h->packets == 1 && h->attempts)
-		attempt_done(c, TX_PROG_handover_end, f, h, &now);
+		attempt_done(f, h, &now);
 	if (!(f->h.flags & TX_FLAG_PARTIAL) &&
 	    (__s32)(now.num_queued - h->num_queued_begin) < 0)
 		f->h.flags |= TX_FLAG_RESET;

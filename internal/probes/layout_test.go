@@ -4,6 +4,7 @@ package probes
 
 import (
 	"encoding/binary"
+	"slices"
 	"testing"
 
 	"github.com/cilium/ebpf/btf"
@@ -129,7 +130,7 @@ func TestProgramsAreRows(t *testing.T) {
 	rows := map[string]int{}
 	for _, n := range names {
 		rows[n]++
-		if spec.Programs[n] == nil {
+		if spec.Programs[n] == nil && !slices.Contains(shared, n) {
 			t.Errorf("enum tx_program has %s, the object has no such program", n)
 		}
 	}

@@ -38,12 +38,14 @@ func (l *ledger) read() ([]capture.LedgerRow, totals, error) {
 	}
 	var rows []capture.LedgerRow
 	for id, p := range l.s.programs {
-		if p.prog == nil {
+		if !p.counted() {
 			continue
 		}
 		var missed uint64
-		if st, err := p.prog.Stats(); err == nil {
-			missed = st.RecursionMisses
+		if p.prog != nil {
+			if st, err := p.prog.Stats(); err == nil {
+				missed = st.RecursionMisses
+			}
 		}
 		for cpu, b := range cpus {
 			c := l.layout.count(b, id)
@@ -56,6 +58,9 @@ func (l *ledger) read() ([]capture.LedgerRow, totals, error) {
 	}
 	for _, b := range cpus {
 		t.open += l.layout.u32(b, l.layout.top)
+		if l.layout.u64(b, l.layout.begun) != 0 {
+			t.open++ // a run that has not dequeued yet
+		}
 		t.orphans += l.layout.u64(b, l.layout.orphans)
 		t.overflow += l.layout.u64(b, l.layout.overflow)
 		t.lastSeq = append(t.lastSeq, l.layout.u32(b, l.layout.seq))

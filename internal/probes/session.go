@@ -29,8 +29,14 @@ type session struct {
 // program is one row of enum tx_program.
 type program struct {
 	name string
-	prog *ebpf.Program // nil: not loaded
+	prog *ebpf.Program // nil: not loaded, or a row of shared records
 }
+
+// shared are the rows for records that several programs write.
+var shared = []string{"snapshot", "quiet"}
+
+// counted says whether the ledger has a row for it.
+func (p program) counted() bool { return p.prog != nil || slices.Contains(shared, p.name) }
 
 // open loads and attaches what the plan names. Nothing is recorded before arm.
 func open(p *Plan, f *Facts, c *Config, b *bpfConfig) (_ *session, err error) {

@@ -18,7 +18,7 @@ var m3 = analysis.Rule{
 	Gate:       true,
 	New: func(j *analysis.Judge) analysis.Checks {
 		c := checkM3{j: j}
-		return analysis.Checks{Completion: c.completion, End: c.end}
+		return analysis.Checks{End: c.end}
 	},
 }
 
@@ -26,16 +26,7 @@ var m3 = analysis.Rule{
 var spans = map[string]bool{"__qdisc_run": true, "sch_direct_xmit": true, "dev_hard_start_xmit": true}
 
 type checkM3 struct {
-	j         *analysis.Judge
-	snapshots uint64
-}
-
-// completion counts the snapshots that the begin of a hand-over wrote: each is
-// counted as one more call of that program.
-func (c *checkM3) completion(s *analysis.Completion) {
-	if !s.Own() {
-		c.snapshots++
-	}
+	j *analysis.Judge
 }
 
 func (c *checkM3) end(e *analysis.End) {
@@ -43,7 +34,7 @@ func (c *checkM3) end(e *analysis.End) {
 		c.j.Undecided("no ledger, the file is cut")
 		return
 	}
-	seen, missed, lost := make(map[string]int64), make(map[string]int64), make(map[string]int64)
+	seen, missed := make(map[string]int64), make(map[string]int64)
 	for _, row := range e.Footer.Ledger {
 		if row.Program < 0 || row.Program >= len(e.Header.Programs) {
 			continue
@@ -51,7 +42,6 @@ func (c *checkM3) end(e *analysis.End) {
 		name := e.Header.Programs[row.Program].Name
 		seen[name] += int64(row.Seen)
 		missed[name] += int64(row.Missed)
-		lost[name] += int64(row.Lost)
 	}
 	for _, p := range e.Header.Programs {
 		if p.Pair == "" {
@@ -60,9 +50,6 @@ func (c *checkM3) end(e *analysis.End) {
 		_, function, _ := strings.Cut(p.Hook, ":")
 		more := seen[p.Name] - seen[p.Pair]
 		under, over := int64(e.Footer.Orphans)+missed[p.Name], int64(e.Footer.Open)+missed[p.Pair]
-		if function == "dev_hard_start_xmit" {
-			over += int64(c.snapshots) + lost[p.Name]
-		}
 		switch {
 		case more >= -under && more <= over:
 			c.j.Held()
