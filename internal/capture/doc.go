@@ -11,7 +11,7 @@
 //
 //	file   = header block* footer
 //	header = 89 "TXTRC" 0d 0a, version u32 (1), sheet of the JSON of Header
-//	footer = "TxF" 0a, sheet of the JSON of Footer, "TxEnd" 0d 0a 1a
+//	footer = "TF", sheet of the JSON of Footer, "TxEnd" 0d 0a 1a
 //	sheet  = raw length u32, stored length u32, checksum of the stored bytes u32,
 //	         checksum of all of the header or footer up to here u32, stored bytes
 //
@@ -23,33 +23,29 @@
 //
 // A block holds records of one kind. Its header is
 //
-//	 0  "TxB" 0a
-//	 4  kind u8 (0: an address list)
-//	 5  codec u8 (0: packed, 1: packed and then s2)
-//	 6  size of a record u16
-//	 8  group u32
-//	12  count of records u32, at least 1
-//	16  raw length u32: count times size, 64 KiB at most (address list: 128 KiB)
-//	20  stored length u32, not above raw length plus size / 8
-//	24  checksum of the stored bytes u32, held before they are unpacked
-//	28  count of CPUs u32
-//	32  lowest Time u64
-//	40  highest Time u64
-//	48  for each CPU: CPU u16, 0 u16, lowest Seq u32, highest Seq u32,
-//	    modulo 2^32, in order of appearance
-//	..  checksum of the header up to here u32
+//	"TB", length of what follows but the last checksum u16
+//	kind u8 (0: an address list), codec u8 (0: packed, 1: and then s2, 2: and
+//	  then zstd)
+//	size of a record, group, count of records (at least 1), stored length
+//	checksum of the stored bytes u32, held before they are unpacked
+//	lowest Time, highest Time minus lowest
+//	count of CPUs, and for each: CPU, lowest Seq, highest Seq minus lowest,
+//	  modulo 2^32, in order of appearance
+//	checksum of the header up to here u32
 //
-// and its stored bytes follow. What they unpack to is bound by the raw length
-// plus size / 8. Kinds a reader does not know are skipped and counted; every
-// kind begins with an event.Header, so has 40 bytes or more, 1024 at most, and
-// a multiple of 8.
+// in which numbers without a width are varints of 7 bits per byte, lowest
+// first. The stored bytes follow. The raw length, count times size, is 64 KiB
+// at most (address list: 128 KiB); what stored bytes unpack to, and they
+// themselves, are not longer than that plus size / 4. Kinds a reader does not
+// know are skipped and counted; every kind begins with an event.Header, so has
+// 40 bytes or more, 1024 at most, and a multiple of 8.
 //
 // Decision: a group is all blocks that were open at one moment, closed
 // together when one of them holds 64 KiB, when the records' times span 200 ms,
 // or 200 ms after the first of them was seen. All of a group left the ring
 // before all of the next. That is what lets a reader merge the kinds again
-// with a bounded window, and costs a header of 64 bytes for kinds that are
-// rare. A group is one Write; blocks of a group have the same group number,
+// with a bounded window, and costs some 100 bytes for kinds that are rare. A
+// group is one Write; blocks of a group have the same group number,
 // and each kind occurs once in it.
 //
 // Decision: within a block records have no order that means anything. The
@@ -61,10 +57,11 @@
 // The design's "all first bytes, then all second bytes" holds for what is left
 // when each field's prediction is taken off. Packed bytes are
 //
-//	the first record
-//	the plane map: size / 8 bytes, bit b of byte i for byte 8i+b of a record
-//	for each bit set, in the order of the columns: a plane, the bytes at that
-//	  place of all other records' residues, count - 1 bytes
+//	two maps of size / 8 bytes, bit b of byte i for byte 8i+b of a record
+//	for each bit set in the first map: that byte of the first record, the
+//	  others are 0
+//	for each bit set in the second, in the order of the columns: a plane, the
+//	  bytes at that place of all other records' residues, count - 1 bytes
 //
 // A record is cut into columns. The order of columns is: first, word by word,
 // those of opBase, then those with the default prediction in the order of
@@ -97,10 +94,10 @@
 // layout, is a new codec or a new version.
 //
 // Decision: s2's fastest encoder when records come fast, that is when a group
-// fills within half its age limit, and its better one with a sorted address
-// list when they come slowly. The better ones take 8 % off for 250 instructions
-// per record; zstd would take 20 % off for several times that. Recording
-// shares the CPU with the load. A reader sees no difference.
+// fills within half its age limit: recording shares the CPU with the load, and
+// zstd takes twice the instructions of all else. When they come slowly, the
+// address list is sorted and blocks of 512 packed bytes or more go to zstd: a
+// sixth less, where what each group and kind costs weighs most.
 //
 // # Reading
 //

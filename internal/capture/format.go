@@ -15,13 +15,12 @@ const Version = 1
 
 const (
 	fileMagic  = "\x89TXTRC\r\n" // a text-mode copy breaks it
-	blockMagic = "TxB\n"
-	footMagic  = "TxF\n"
+	blockMagic = "TB"
+	footMagic  = "TF"
 	endMarker  = "TxEnd\r\n\x1a"
 
-	blockSize = 48 // fixed part of a block header
-	rangeSize = 12 // one CPU's range in a block header
-	sumSize   = 4  // a CRC-32C
+	headLead = len(blockMagic) + 2 // of a block header: the magic and its length
+	sumSize  = 4                   // a CRC-32C
 
 	maxRaw    = 64 << 10 // bytes of a block's records
 	maxRecord = 1 << 10  // bytes of one record, also of a kind not known here
@@ -36,6 +35,7 @@ const (
 const (
 	codecPacked = 0 // packed
 	codecS2     = 1 // packed, s2
+	codecZstd   = 2 // packed, zstd
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -81,47 +81,82 @@ type blockHead struct {
 	ranges  []cpuRange
 }
 
+// appendBlockHead adds the header: the magic, the length of what follows but
+// the checksum, that, and the checksum of it all.
 func appendBlockHead(dst []byte, h *blockHead) []byte {
 	start := len(dst)
 	dst = append(dst, blockMagic...)
+	dst = append(dst, 0, 0)
 	dst = append(dst, byte(h.kind), h.codec)
-	dst = le.AppendUint16(dst, uint16(h.size))
-	dst = le.AppendUint32(dst, h.group)
-	dst = le.AppendUint32(dst, uint32(h.count))
-	dst = le.AppendUint32(dst, uint32(h.raw))
-	dst = le.AppendUint32(dst, uint32(h.stored))
+	dst = binary.AppendUvarint(dst, uint64(h.size))
+	dst = binary.AppendUvarint(dst, uint64(h.group))
+	dst = binary.AppendUvarint(dst, uint64(h.count))
+	dst = binary.AppendUvarint(dst, uint64(h.stored))
 	dst = le.AppendUint32(dst, h.sum)
-	dst = le.AppendUint32(dst, uint32(len(h.ranges)))
-	dst = le.AppendUint64(dst, h.minTime)
-	dst = le.AppendUint64(dst, h.maxTime)
+	dst = binary.AppendUvarint(dst, h.minTime)
+	dst = binary.AppendUvarint(dst, h.maxTime-h.minTime)
+	dst = binary.AppendUvarint(dst, uint64(len(h.ranges)))
 	for _, r := range h.ranges {
-		dst = le.AppendUint16(dst, r.cpu)
-		dst = le.AppendUint16(dst, 0)
-		dst = le.AppendUint32(dst, r.first)
-		dst = le.AppendUint32(dst, r.last)
+		dst = binary.AppendUvarint(dst, uint64(r.cpu))
+		dst = binary.AppendUvarint(dst, uint64(r.first))
+		dst = binary.AppendUvarint(dst, uint64(r.last-r.first))
 	}
+	le.PutUint16(dst[start+len(blockMagic):], uint16(len(dst)-start-headLead))
 	return le.AppendUint32(dst, sum(dst[start:]))
 }
 
-// parseBlockHead reads the fixed part, and the number of ranges that follow it.
-func parseBlockHead(b []byte) (h blockHead, ranges uint32) {
-	h = blockHead{
-		kind:    event.Kind(b[4]),
-		codec:   b[5],
-		size:    int(le.Uint16(b[6:])),
-		group:   le.Uint32(b[8:]),
-		count:   int(le.Uint32(b[12:])),
-		raw:     int(le.Uint32(b[16:])),
-		stored:  int(le.Uint32(b[20:])),
-		sum:     le.Uint32(b[24:]),
-		minTime: le.Uint64(b[32:]),
-		maxTime: le.Uint64(b[40:]),
+// parseBlockHead reads what lies between the lead and the checksum. It is
+// false when that is not exactly one header, or one that contradicts itself.
+func parseBlockHead(b []byte) (h blockHead, ok bool) {
+	if len(b) < 2 {
+		return h, false
 	}
-	return h, le.Uint32(b[28:])
+	p := parser{b: b[2:]}
+	h.kind, h.codec = event.Kind(b[0]), b[1]
+	h.size = int(p.uint(maxRecord))
+	h.group = uint32(p.uint(1<<32 - 1))
+	h.count = int(p.uint(maxRaw))
+	h.stored = int(p.uint(1 << 30))
+	h.raw = h.count * h.size
+	h.sum = p.fixed()
+	h.minTime = p.uint(1<<64 - 1)
+	h.maxTime = h.minTime + p.uint(1<<64-1)
+	for n := p.uint(maxRanges); n > 0 && !p.bad; n-- {
+		r := cpuRange{cpu: uint16(p.uint(1<<16 - 1)), first: uint32(p.uint(1<<32 - 1))}
+		r.last = r.first + uint32(p.uint(1<<32-1))
+		h.ranges = append(h.ranges, r)
+	}
+	return h, !p.bad && len(p.b) == 0 && h.sound()
+}
+
+// parser takes numbers off b. It is bad once one was missing or too large.
+type parser struct {
+	b   []byte
+	bad bool
+}
+
+func (p *parser) uint(limit uint64) uint64 {
+	x, n := binary.Uvarint(p.b)
+	if n <= 0 || x > limit {
+		p.bad, p.b = true, nil
+		return 0
+	}
+	p.b = p.b[n:]
+	return x
+}
+
+func (p *parser) fixed() uint32 {
+	if len(p.b) < 4 {
+		p.bad, p.b = true, nil
+		return 0
+	}
+	x := le.Uint32(p.b)
+	p.b = p.b[4:]
+	return x
 }
 
 // maxPacked is the most that the packed form of raw bytes of records takes.
-func maxPacked(raw, size int) int { return raw + size/8 }
+func maxPacked(raw, size int) int { return raw + size/4 }
 
 // sound says that the numbers of a block header go together and are within
 // bounds: nothing is allocated or skipped by a header that is not.
@@ -136,6 +171,6 @@ func (h *blockHead) sound() bool {
 	case h.size < minRecord || h.size > maxRecord || h.size%8 != 0:
 		return false
 	}
-	return h.count > 0 && h.raw == h.count*h.size && h.raw <= limit && h.stored <= maxPacked(h.raw, h.size) &&
+	return h.count > 0 && h.raw <= limit && h.stored <= maxPacked(h.raw, h.size) &&
 		(!h.kind.Valid() || h.size == h.kind.Size())
 }

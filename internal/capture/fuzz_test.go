@@ -17,6 +17,7 @@ import (
 func FuzzBlocks(f *testing.F) {
 	head := write(f, nil, nil, nil)
 	var p packer
+	var z codecs
 	m := make(words, maxRaw/8)
 	n := copy(m.bytes(), seqRecords(3)[2]) / 8
 	f.Add([]byte{byte(event.KindDirect), 1, 0, 0, byte(n + 14), 'x'})
@@ -32,12 +33,15 @@ func FuzzBlocks(f *testing.F) {
 			} else if h.kind == kindAddrs {
 				h.size = 8
 			}
-			h.codec = uint8(h.group & 1)
+			h.codec = uint8(h.group % 4)
 			h.raw = h.count * h.size
 			data := in[5:][:min(int(in[4]), len(in)-5)]
 			in = in[5+len(data):]
-			if h.codec == codecS2 {
+			switch h.codec {
+			case codecS2:
 				data = s2.Encode(nil, data)
+			case codecZstd:
+				data = z.zstd(data)
 			}
 			file = appendBlock(file, h, data)
 		}
@@ -76,6 +80,20 @@ func FuzzOpen(f *testing.F) {
 		}
 		if _, err := drain(t, r); err != nil {
 			t.Fatal(err)
+		}
+	})
+}
+
+// FuzzExpand expands any bytes with every codec, within the bound.
+func FuzzExpand(f *testing.F) {
+	var c codecs
+	for _, fast := range []bool{false, true} {
+		codec, data := c.squeeze(make([]byte, 1000), fast)
+		f.Add(codec, bytes.Clone(data))
+	}
+	f.Fuzz(func(t *testing.T, codec uint8, data []byte) {
+		if out, ok := c.expand(codec, data, 5000); ok && len(out) > 5000 {
+			t.Fatalf("codec %d gave %d bytes", codec, len(out))
 		}
 	})
 }

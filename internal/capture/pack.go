@@ -30,12 +30,18 @@ func (p *packer) residues(n int) ([]uint32, []uint64) {
 	return p.r32[:n-1], p.r64[:n-1]
 }
 
-// pack appends the packed form of the n records in m to dst: the base record,
-// the plane map, the planes. Addresses in m are list indexes already.
+// pack appends the packed form of the n records in m to dst: which bytes of
+// the first record are not 0, which planes there are, those bytes, the planes.
+// Addresses in m are list indexes already.
 func (p *packer) pack(dst []byte, m words, n int, l *layout) []byte {
-	dst = append(dst, m[:l.size/8].bytes()...)
-	at := len(dst)
-	dst = append(dst, make([]byte, l.size/8)...)
+	base, at := len(dst), len(dst)+l.size/8
+	dst = append(dst, make([]byte, l.size/4)...)
+	for i, x := range m[:l.size/8].bytes() {
+		if x != 0 {
+			dst[base+i/8] |= 1 << (i % 8)
+			dst = append(dst, x)
+		}
+	}
 	if n == 1 {
 		return dst
 	}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/klauspost/compress/s2"
 	"github.com/txtrace/txtrace/internal/event"
 )
 
@@ -25,23 +24,20 @@ func (r *Reader) readBlockHead() bool {
 	case string(m) != blockMagic:
 		return r.stop(nil, "what follows is no block")
 	}
-	r.headBuf = grow(r.headBuf, blockSize)
+	r.headBuf = grow(r.headBuf, headLead)
 	if _, err := io.ReadFull(r.in, r.headBuf); err != nil {
 		return r.stop(err, "it ends inside a block header")
 	}
-	h, ranges := parseBlockHead(r.headBuf)
-	if ranges > maxRanges {
-		return r.stop(nil, "a block header is damaged")
-	}
-	r.headBuf = grow(r.headBuf, blockSize+int(ranges)*rangeSize+sumSize)
-	if _, err := io.ReadFull(r.in, r.headBuf[blockSize:]); err != nil {
+	end := headLead + int(le.Uint16(r.headBuf[len(blockMagic):]))
+	r.headBuf = grow(r.headBuf, end+sumSize)
+	if _, err := io.ReadFull(r.in, r.headBuf[headLead:]); err != nil {
 		return r.stop(err, "it ends inside a block header")
 	}
-	end := len(r.headBuf) - sumSize
 	if sum(r.headBuf[:end]) != le.Uint32(r.headBuf[end:]) {
 		return r.stop(nil, "a block header is damaged")
 	}
-	if !h.sound() {
+	h, ok := parseBlockHead(r.headBuf[headLead:end])
+	if !ok {
 		return r.stop(nil, "a block header contradicts itself")
 	}
 	r.next, r.has = h, true
@@ -99,19 +95,8 @@ func (r *Reader) unpack(h *blockHead, m words) bool {
 	if sum(r.data) != h.sum {
 		return false
 	}
-	src := r.data
-	switch h.codec {
-	case codecPacked:
-	case codecS2:
-		n, err := s2.DecodedLen(src)
-		if err != nil || n > maxPacked(h.raw, h.size) {
-			return false
-		}
-		r.packed = grow(r.packed[:0], n)
-		if src, err = s2.Decode(r.packed, src); err != nil {
-			return false
-		}
-	default:
+	src, ok := r.codecs.expand(h.codec, r.data, maxPacked(h.raw, h.size))
+	if !ok {
 		return false
 	}
 	return r.pk.unpack(m, src, h.count, layouts[h.kind])

@@ -27,7 +27,7 @@ type Reader struct {
 	end     bool      // no more blocks
 	headBuf []byte    // the bytes of next
 	data    []byte    // of a block
-	packed  []byte
+	codecs  codecs
 	list    addrs // of the group being read
 	pk      packer
 

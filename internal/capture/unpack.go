@@ -10,18 +10,26 @@ import (
 // unpack is the inverse of pack: n records of layout l from src into m. It is
 // false when src is not the packed form of n such records.
 func (p *packer) unpack(m words, src []byte, n int, l *layout) bool {
-	head := l.size + l.size/8
-	if len(src) < head || len(m)*8 < n*l.size {
+	if len(src) < l.size/4 || len(m)*8 < n*l.size {
 		return false
 	}
 	m = m[:n*l.size/8]
-	planeMap, planes := src[l.size:head], src[head:]
+	baseMap, planeMap, planes := src[:l.size/8], src[l.size/8:l.size/4], src[l.size/4:]
 	out := m.bytes()
+	for i := range l.size {
+		out[i] = 0
+		if baseMap[i/8]>>(i%8)&1 == 0 {
+			continue
+		}
+		if len(planes) == 0 {
+			return false
+		}
+		out[i], planes = planes[0], planes[1:]
+	}
 	if n == 1 {
-		copy(out, src)
 		return len(planes) == 0
 	}
-	copy(out, src[:l.size]) // what is exactly as predicted from the base is done with this
+	// What is exactly as predicted from the first record alone is done with this.
 	for k := l.size; k < len(out); k *= 2 {
 		copy(out[k:], out[:k])
 	}

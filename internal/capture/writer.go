@@ -5,10 +5,8 @@ package capture
 import (
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
-	"github.com/klauspost/compress/s2"
 	"github.com/txtrace/txtrace/internal/event"
 )
 
@@ -40,6 +38,7 @@ type Writer struct {
 
 	list    addrs
 	pk      packer
+	codecs  codecs
 	buf     []byte // a group under construction
 	packed  []byte // a block under construction
 	spare   words  // for sorting a block
@@ -240,24 +239,11 @@ func (w *Writer) build() {
 // block adds one block to w.buf.
 func (w *Writer) block(h *blockHead, m words) {
 	w.packed = w.pk.pack(w.packed[:0], m, h.count, layouts[h.kind])
+	var data []byte
+	h.codec, data = w.codecs.squeeze(w.packed, w.busy)
+	h.group, h.stored, h.sum = w.group, len(data), sum(data)
 	at := len(w.buf)
-	w.buf = appendBlockHead(w.buf, h)
-	body := len(w.buf)
-	room := s2.MaxEncodedLen(len(w.packed))
-	w.buf = slices.Grow(w.buf, room)
-	encode := s2.EncodeBetter
-	if w.busy {
-		encode = s2.Encode
-	}
-	data := encode(w.buf[body:body+room], w.packed)
-	h.codec, h.group = codecS2, w.group
-	if len(data) >= len(w.packed) {
-		h.codec = codecPacked
-		data = append(w.buf[body:], w.packed...)
-	}
-	h.stored, h.sum = len(data), sum(data)
-	appendBlockHead(w.buf[:at], h) // now that all is known
-	w.buf = w.buf[:body+len(data)]
+	w.buf = append(appendBlockHead(w.buf, h), data...)
 	w.owed[h.kind] = KindStats{Blocks: 1, Records: int64(h.count), Raw: int64(h.raw), Stored: int64(len(w.buf) - at)}
 }
 
