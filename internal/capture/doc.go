@@ -45,8 +45,8 @@
 // or 200 ms after the first of them was seen. All of a group left the ring
 // before all of the next. That is what lets a reader merge the kinds again
 // with a bounded window, and costs some 100 bytes for kinds that are rare. A
-// group is one Write; blocks of a group have the same group number,
-// and each kind occurs once in it.
+// group is one Write; its blocks have the same group number, and each kind
+// occurs once.
 //
 // Decision: within a block records have no order that means anything. The
 // writer sorts them by device and queue when there are several, because they
@@ -69,10 +69,13 @@
 // rows of the kind alike. A column's prediction is, for record i of a block,
 //
 //	opBase  the first record's bytes, the residue is their XOR: fields of one
-//	        and two bytes, listed fields, and those that rules name
+//	        and two bytes, listed fields, those that rules name, and bytes of
+//	        no field
 //	opPrev  record i-1's value: other fields of eight bytes
-//	opSum   record i-1's value, or a sum that rules name: fields of four bytes
-//	opMean  packets times the mean length of record i-1
+//	opSum   record i-1's value: other fields of four bytes; or the sum of the
+//	        terms that a rule names, the third of which is subtracted
+//	opMean  packets times the mean length of record i-1, bytes / packets as
+//	        whole numbers, packets taken as 1 when 0
 //	opSeq   Seq of the last record before i with the same CPU modulo 64, or 0
 //	opTime  Time of record i-1 plus Dur of record i
 //

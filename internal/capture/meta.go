@@ -153,7 +153,7 @@ type LedgerRow struct {
 	Filtered  uint64 `json:"filtered"`
 	Lost      uint64 `json:"lost"`
 	Missed    uint64 `json:"missed,omitempty"`   // recursion misses, all CPUs, in the CPU 0 row
-	LastSeq   uint32 `json:"last_seq,omitempty"` // of the CPU, in the program 0 row
+	LastSeq   uint32 `json:"last_seq,omitempty"` // of the CPU, in the program 0 row; 0 also when none was taken
 }
 
 // Child is the command that ran while recording.
