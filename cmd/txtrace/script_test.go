@@ -89,14 +89,16 @@ func writeCapture(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) > 2 {
 		damage = args[2]
 	}
+	foot := t.footer()
+	if damage == "cut" {
+		foot = nil
+	}
 	var b bytes.Buffer
-	ts.Check(capture.Write(&b, &t.header, t.records, t.footer()))
+	ts.Check(capture.Write(&b, &t.header, t.records, foot))
 	whole := b.Bytes()
 	switch damage {
-	case "cut":
-		whole = whole[:bytes.LastIndex(whole, []byte("TxF\n"))]
 	case "corrupt":
-		whole[largestBlock(whole)+100] ^= 0xff
+		corrupt(ts, whole)
 	case "newer":
 		whole[8]++
 	case "header":
@@ -125,22 +127,22 @@ func schema(ts *testscript.TestScript, neg bool, args []string) {
 // schemas is the folder of the schemas. Scripts run in folders of their own.
 func schemas(ts *testscript.TestScript) string { return ts.Getenv("SCHEMAS") }
 
-// largestBlock is where the largest block of a capture begins.
-func largestBlock(file []byte) int {
-	mark := []byte("TxB\n")
-	at, size := 0, 0
-	for from := bytes.Index(file, mark); from >= 0; {
-		length := bytes.Index(file[from+1:], mark)
-		next := from + 1 + length
-		if length < 0 {
-			length, next = len(file)-from, -1
+// corrupt changes one byte of a capture, so that a block of many records is
+// lost and nothing else.
+func corrupt(ts *testscript.TestScript, whole []byte) {
+	for i := len(whole) - 1; i > 0; i-- {
+		whole[i] ^= 0xff
+		if r, err := capture.Open(bytes.NewReader(whole)); err == nil {
+			for err == nil {
+				_, err = r.Next()
+			}
+			if r.Stats().Corrupt == 1 && r.Cut() == nil && r.Stats().Gaps > 10 {
+				return
+			}
 		}
-		if length > size {
-			at, size = from, length
-		}
-		from = next
+		whole[i] ^= 0xff
 	}
-	return at
+	ts.Fatalf("no byte corrupts a block")
 }
 
 // otherLayout is the head of a capture by a build whose records differ.

@@ -82,7 +82,7 @@ func (t *traffic) run(n, left uint32) {
 	d.Parent = uint32(begin)
 	t.put(d, event.KindDequeue, 0, 0)
 	directBegin := t.now + 100
-	h := event.Hand{First: t.skb, Packets: n, Bytes: bytes, Attempts: n, OwedAny: 1, OwedDrv: 1,
+	h := event.Hand{First: t.skb, Packets: n, Bytes: bytes, Attempts: n, Charged: bytes, OwedAny: 1, OwedDrv: 1,
 		NumQueuedBegin: t.dql.NumQueued, NumComplBegin: t.dql.NumCompleted, AdjLimitBegin: t.dql.AdjLimit}
 	for range n {
 		t.dql.NumQueued += packetLen
