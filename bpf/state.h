@@ -57,7 +57,7 @@ struct tx_device_id {
 /* A list of length 0 filters nothing. */
 struct tx_config {
 	__u64 address_xor;
-	__u64 address_add;
+	__u64 address_mul;
 	__u64 wake_bytes; /* wake the reader when this much is waiting */
 	__u32 skb_truesize; /* SKB_TRUESIZE(1) */
 	__u32 ndevices;
@@ -241,15 +241,20 @@ static __always_inline __u64 tx_number(struct tx_cpu *c, enum tx_program prog,
 	return *place;
 }
 
-/* An address as the file shows it: a keyed bijection, 0 stays 0. */
+/*
+ * An address as the file shows it: a keyed bijection that one known pair does
+ * not give away. 0 stays 0; the multiplier is odd, or 0 for raw addresses.
+ */
 static __always_inline __u64 tx_address(struct tx_cpu *c, enum tx_program prog,
 					const void *p)
 {
 	__u64 address = tx_number(c, prog, p);
 
-	if (!address)
-		return 0;
-	return (address ^ config.address_xor) + config.address_add;
+	if (!address || !config.address_mul)
+		return address;
+	address = (address ^ config.address_xor) * config.address_mul;
+	address ^= address >> 32;
+	return address * config.address_mul;
 }
 
 static __always_inline bool tx_ksoftirqd(void)

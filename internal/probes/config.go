@@ -44,7 +44,7 @@ const (
 // bpfConfig is struct tx_config of bpf/state.h.
 type bpfConfig struct {
 	AddressXor  uint64
-	AddressAdd  uint64
+	AddressMul  uint64
 	WakeBytes   uint64
 	SkbTruesize uint32
 	Ndevices    uint32
@@ -70,7 +70,7 @@ func (c *Config) kernelSide(f *Facts, devices []DeviceID) (*bpfConfig, error) {
 		Nqueues:     uint32(len(c.Filter.Queues)),
 	}
 	if !c.RawAddresses {
-		b.AddressXor, b.AddressAdd = rand.Uint64(), rand.Uint64()
+		b.AddressXor, b.AddressMul = rand.Uint64(), rand.Uint64()|1
 	}
 	for _, l := range []struct {
 		flag     string

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package probes
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/txtrace/txtrace/internal/capture"
+)
+
+func facts(t *testing.T, name string) *Facts {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("testdata", "facts", name+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var f Facts
+	if err := json.Unmarshal(b, &f); err != nil {
+		t.Fatal(err)
+	}
+	return &f
+}
+
+// absent lists the facts of a plan that have no source, with the reason.
+func absent(p *Plan) map[string]string {
+	m := map[string]string{}
+	for _, c := range p.Choices {
+		if c.State == "absent" {
+			m[c.Fact] = c.Reason
+		}
+	}
+	return m
+}
+
+// What each kernel we saved offers: everything, but for what is named here.
+func TestPlanOfKernels(t *testing.T) {
+	for name, want := range map[string]map[string]string{
+		"6.1":      {},
+		"6.12.43":  {},
+		"6.12.117": {},
+		"7.2":      {"tsq.resume": "tcp_tsq_handler has no symbol (inlined or not built)"},
+	} {
+		p, err := NewPlan(facts(t, name), "auto")
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		got := absent(p)
+		if len(got) != len(want) {
+			t.Errorf("%s: absent %v, want %v", name, got, want)
+		}
+		for fact, reason := range want {
+			if got[fact] != reason {
+				t.Errorf("%s: %s: %q, want %q", name, fact, got[fact], reason)
+			}
+		}
+		if len(p.Choices) != len(points) {
+			t.Errorf("%s: %d choices for %d points", name, len(p.Choices), len(points))
+		}
+	}
+}
+
+// The count of a CPU's context lies in pcpu_hot between 6.2 and 6.14 only.
+func TestPlanPrefers(t *testing.T) {
+	for name, want := range map[string]string{
+		"6.1": "__preempt_count", "6.12.43": "pcpu_hot.preempt_count", "7.2": "__preempt_count",
+	} {
+		p, _ := NewPlan(facts(t, name), "auto")
+		i := slices.IndexFunc(p.Choices, func(c capture.Choice) bool { return c.Fact == "context" })
+		if got := p.Choices[i].Source; got != want {
+			t.Errorf("%s: context from %q, want %q", name, got, want)
+		}
+	}
+}
+
+// A missing hook costs its facts and rules, a missing required one the recording.
+func TestPlanGaps(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		break_   func(*Facts)
+		fact     string
+		reason   string
+		required bool
+	}{
+		{"suffixed", func(f *Facts) { f.Functions["tcp_wfree"] = Function{Suffixed: "tcp_wfree.isra.0", BTF: true} },
+			"tsq.wfree", "tcp_wfree is tcp_wfree.isra.0 here", false},
+		{"twice", func(f *Facts) { f.Functions["net_tx_action"] = Function{Symbols: 2, BTF: true, Ftrace: true} },
+			"run.who", "net_tx_action is the name of 2 symbols", false},
+		{"notrace", func(f *Facts) { f.Functions["__netif_schedule"] = Function{Symbols: 1, BTF: true} },
+			"run.rescheduled", "__netif_schedule is not traceable", false},
+		{"no BTF", func(f *Facts) { f.Functions["sch_direct_xmit"] = Function{Symbols: 1, Ftrace: true} },
+			"direct", "sch_direct_xmit has no BTF", true},
+		{"no tracepoint", func(f *Facts) { f.Tracepoints["qdisc_dequeue"] = false },
+			"dequeue", "tracepoint qdisc_dequeue is not there", true},
+		{"other dql", func(f *Facts) { f.Fields["dql.order"] = false },
+			"bql", "dql.order is not there", false},
+		{"no kallsyms", func(f *Facts) { f.Functions["softnet_data"] = Function{} },
+			"handover.more", "symbol softnet_data is not visible", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := facts(t, "6.1")
+			c.break_(f)
+			p, err := NewPlan(f, "auto")
+			if !strings.Contains(absent(p)[c.fact], c.reason) {
+				t.Errorf("%s: %q, want %q", c.fact, absent(p)[c.fact], c.reason)
+			}
+			var e *Error
+			if got := errors.As(err, &e); got != c.required {
+				t.Fatalf("error %v, required %t", err, c.required)
+			}
+			if c.required && (e.Object != c.fact || e.Kind != CannotRun) {
+				t.Errorf("error %+v", e)
+			}
+			for _, s := range points {
+				if s.Fact == c.fact && slices.Contains(p.Programs, programOf(s)) {
+					t.Errorf("%s is loaded all the same", programOf(s))
+				}
+			}
+		})
+	}
+}
+
+func programOf(p Point) string {
+	if len(p.Sources[0].Programs) == 0 {
+		return "none"
+	}
+	return p.Sources[0].Programs[0]
+}
+
+func TestPlanBackend(t *testing.T) {
+	if _, err := NewPlan(facts(t, "6.1"), "kprobe"); err == nil {
+		t.Error("there is no kprobe source yet, and no error")
+	}
+}
+
+// The line that says what is missing names the capability and what grants it.
+func TestPermitted(t *testing.T) {
+	f := facts(t, "6.1")
+	for _, c := range []struct {
+		caps     []string
+		lockdown string
+		cause    string
+	}{
+		{[]string{"CAP_SYS_ADMIN"}, "none", ""},
+		{[]string{"CAP_BPF", "CAP_PERFMON"}, "", ""},
+		{[]string{"CAP_BPF"}, "", "CAP_PERFMON is missing"},
+		{[]string{"CAP_PERFMON"}, "", "CAP_BPF is missing"},
+		{nil, "", "CAP_BPF is missing"},
+		{[]string{"CAP_SYS_ADMIN"}, "confidentiality", "locked down"},
+	} {
+		f.Caps, f.Lockdown = map[string]bool{}, c.lockdown
+		for _, name := range c.caps {
+			f.Caps[name] = true
+		}
+		err := f.Permitted()
+		if (err == nil) != (c.cause == "") || err != nil && !strings.Contains(err.Error(), c.cause) {
+			t.Errorf("caps %v, lockdown %q: %v, want %q", c.caps, c.lockdown, err, c.cause)
+		}
+	}
+}
