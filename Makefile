@@ -92,7 +92,9 @@ test-cli: ## the command line, without root and without a guest
 	$(GO) test ./cmd/txtrace/...
 
 test-vm: build ## guests: real kernels in QEMU
-	TXTRACE_VM=1 $(GO) test -count=1 -timeout 60m -v ./testenv/...
+	@mkdir -p out
+	TXTRACE_VM=1 bash -o pipefail -c '$(GO) test -count=1 -timeout 60m -v ./testenv/... | tee out/test-vm.log'; \
+	code=$$?; grep -B 1 -e '--- SKIP' out/test-vm.log | grep -v -e '^--$$' -e '^=== ' >>$(LEFT_OUT); exit $$code
 
 bench: ## decode, rebuild, rules: records per second and memory
 	$(GO) test -run '^$$' -bench . -benchmem ./internal/...
