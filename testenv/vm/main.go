@@ -16,6 +16,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -61,8 +62,6 @@ type options struct {
 	seconds   int
 }
 
-type usageError struct{ error }
-
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code, err := run(ctx, os.Args[1:])
@@ -107,8 +106,14 @@ func parse(args []string) (*options, error) {
 	fs.StringVar(&o.txtrace, "txtrace", "bin/txtrace", "the txtrace that records and verifies")
 	fs.IntVar(&o.seed, "seed", 1, "of the load: its ports follow from it")
 	fs.IntVar(&o.seconds, "seconds", 4, "how long the load lasts")
-	if err := fs.Parse(args); err != nil {
-		return nil, usageError{err}
+	fs.SetOutput(io.Discard)
+	if err := fs.Parse(args); errors.Is(err, flag.ErrHelp) {
+		fmt.Println("vm [flags] -out DIR -scenario NAMES | vm [flags] -out DIR -- COMMAND...")
+		fs.SetOutput(os.Stdout)
+		fs.PrintDefaults()
+		return nil, err
+	} else if err != nil {
+		return nil, err
 	}
 	o.command = fs.Args()
 	switch *scenarios {
@@ -124,7 +129,7 @@ func parse(args []string) (*options, error) {
 	if o.timeout == 0 {
 		o.timeout = 5*time.Minute + time.Duration(len(o.scenarios))*2*time.Minute
 	}
-	return &o, usage(o.check())
+	return &o, o.check()
 }
 
 func (o *options) check() error {
@@ -148,13 +153,6 @@ func (o *options) check() error {
 		return err
 	}
 	return checkNames("-tools", o.tools, toolNames)
-}
-
-func usage(err error) error {
-	if err != nil {
-		return usageError{err}
-	}
-	return nil
 }
 
 func run(ctx context.Context, args []string) (int, error) {
