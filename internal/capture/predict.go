@@ -111,6 +111,7 @@ var rules = []rule{
 	{"direct", "hand_adj_limit_begin", opSum, []string{"<hand_adj_limit_begin", "hand_num_compl_begin", "<hand_num_compl_begin"}},
 	{"direct", "hand_adj_limit_end", opSum, []string{"hand_adj_limit_begin", "hand_num_compl_end", "hand_num_compl_begin"}},
 
+	{"quiet", "bytes", opMean, []string{"packets", "<bytes", "<packets"}},
 	{"handover", "bytes", opMean, []string{"packets", "<bytes", "<packets"}},
 	{"handover", "attempts", opSum, []string{"packets"}},
 	{"handover", "num_queued_begin", opSum, []string{"<num_queued_begin", "<bytes"}},

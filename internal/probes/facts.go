@@ -12,7 +12,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
 	"github.com/cilium/ebpf/btf"
+	"github.com/cilium/ebpf/rlimit"
 	"golang.org/x/sys/unix"
 
 	"github.com/txtrace/txtrace/internal/capture"
@@ -92,11 +95,30 @@ func (f *Facts) types(spec *btf.Spec, functions, tracepoints []string) {
 		var td *btf.Typedef
 		f.Tracepoints[name] = spec.TypeByName("btf_trace_"+name, &td) == nil
 	}
+	f.Fields["bpf.atomic_fetch"] = atomicFetch()
 	f.Fields["netdev_queue.dql"] = offsetOf(spec, "netdev_queue", "dql") >= 0
 	f.Fields["pcpu_hot.preempt_count"] = offsetOf(spec, "pcpu_hot", "preempt_count") >= 0
 	f.Fields["task_struct.net_xmit"] = offsetOf(spec, "task_struct", "net_xmit") >= 0
 	f.Fields["dql.order"] = dqlOrder(spec)
 	f.Kernel.SkbTruesize = skbTruesize(spec)
+}
+
+// atomicFetch asks the verifier for the instruction that every record's number
+// takes. A refusal for another reason than the instruction, such as a missing
+// capability, is not held against the kernel: it shows by itself.
+func atomicFetch() bool {
+	_ = rlimit.RemoveMemlock() // this process's own; before 5.11 it is what refuses
+	p, err := ebpf.NewProgram(&ebpf.ProgramSpec{Type: ebpf.SocketFilter, License: "Dual BSD/GPL", Instructions: asm.Instructions{
+		asm.StoreImm(asm.RFP, -8, 0, asm.DWord),
+		asm.Mov.Imm(asm.R1, 1),
+		asm.FetchAdd.Mem(asm.RFP, asm.R1, asm.DWord, -8),
+		asm.Mov.Imm(asm.R0, 0),
+		asm.Return(),
+	}})
+	if err == nil {
+		p.Close()
+	}
+	return !errors.Is(err, unix.EINVAL)
 }
 
 // offsetOf a member in bytes, anonymous members included; -1 when it is not there.

@@ -66,6 +66,15 @@ func TestPlanOfKernels(t *testing.T) {
 	}
 }
 
+// Too old a kernel is told so before anything is loaded.
+func TestPlanOfOldKernel(t *testing.T) {
+	_, err := NewPlan(facts(t, "5.10"), "auto")
+	var e *Error
+	if !errors.As(err, &e) || e.Object != "bpf.atomic_fetch" || e.Kind != CannotRun {
+		t.Errorf("5.10: %v", err)
+	}
+}
+
 // The count of a CPU's context lies in pcpu_hot between 6.2 and 6.14 only.
 func TestPlanPrefers(t *testing.T) {
 	for name, want := range map[string]string{

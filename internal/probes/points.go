@@ -27,6 +27,10 @@ type Source struct {
 // points is the whole of what txtrace observes, in the order of the path.
 var points = []Point{
 	{
+		Fact: "bpf.atomic_fetch", Meaning: "sequence numbers are taken in one step (5.12 and later)", Required: true,
+		Sources: []Source{{Name: "BPF_FETCH", Backend: "btf", Fields: []string{"bpf.atomic_fetch"}}},
+	},
+	{
 		Fact: "run", Meaning: "one __qdisc_run: quota, packets, state at both ends", Required: true,
 		Sources: []Source{{
 			Name: "fentry+fexit __qdisc_run", Backend: "btf",

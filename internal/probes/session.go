@@ -12,7 +12,6 @@ import (
 	"github.com/cilium/ebpf/btf"
 	"github.com/cilium/ebpf/link"
 	"github.com/cilium/ebpf/ringbuf"
-	"github.com/cilium/ebpf/rlimit"
 	"golang.org/x/sys/unix"
 
 	"github.com/txtrace/txtrace/internal/capture"
@@ -40,9 +39,6 @@ func (p program) counted() bool { return p.prog != nil || slices.Contains(shared
 
 // open loads and attaches what the plan names. Nothing is recorded before arm.
 func open(p *Plan, f *Facts, c *Config, b *bpfConfig) (_ *session, err error) {
-	// 5.11 charges the cgroup; before, the limit is the usual reason for EPERM.
-	_ = rlimit.RemoveMemlock()
-
 	spec, err := loadTxtrace()
 	if err != nil {
 		return nil, &Error{Object: "BPF object", What: "not readable", Cause: "this build is damaged", Next: "build it again", Kind: Broken, Err: err}
