@@ -104,21 +104,22 @@ func (f *Facts) types(spec *btf.Spec, functions, tracepoints []string) {
 }
 
 // atomicFetch asks the verifier for the instruction that every record's number
-// takes. A refusal for another reason than the instruction, such as a missing
-// capability, is not held against the kernel: it shows by itself.
+// takes. A missing capability is not held against the kernel: it shows by itself.
 func atomicFetch() bool {
 	_ = rlimit.RemoveMemlock() // this process's own; before 5.11 it is what refuses
+	fetch := asm.FetchAdd.Mem(asm.RFP, asm.R1, asm.DWord, -8)
+	fetch.Constant = 1 // BPF_FETCH, which v0.22 of the library leaves out
 	p, err := ebpf.NewProgram(&ebpf.ProgramSpec{Type: ebpf.SocketFilter, License: "Dual BSD/GPL", Instructions: asm.Instructions{
-		asm.StoreImm(asm.RFP, -8, 0, asm.DWord),
 		asm.Mov.Imm(asm.R1, 1),
-		asm.FetchAdd.Mem(asm.RFP, asm.R1, asm.DWord, -8),
+		asm.StoreMem(asm.RFP, -8, asm.R1, asm.DWord),
+		fetch,
 		asm.Mov.Imm(asm.R0, 0),
 		asm.Return(),
 	}})
 	if err == nil {
 		p.Close()
 	}
-	return !errors.Is(err, unix.EINVAL)
+	return err == nil || errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES)
 }
 
 // offsetOf a member in bytes, anonymous members included; -1 when it is not there.
