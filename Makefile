@@ -106,7 +106,8 @@ demo: ## boot Debian's kernel, load a NIC, show what txtrace says
 	echo; echo "The report and the capture it was made from are in out/demo."; exit $$code
 
 vm: build ## one guest: KERNEL=6.1 NIC=e1000e SCENARIO=bulk-udp OUT=out/bulk-udp
-	$(GO) run ./testenv/vm -kernel $(KERNEL) $(if $(MODULES),-modules $(MODULES) )\
+	$(GO) build -o bin/vm ./testenv/vm
+	bin/vm -kernel $(KERNEL) $(if $(MODULES),-modules $(MODULES) )\
 		-nic $(NIC) -scenario $(SCENARIO) -seed $(SEED) -out $(OUT)
 
 clean: ## remove what was built and recorded

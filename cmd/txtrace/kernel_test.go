@@ -29,7 +29,8 @@ func TestRefusals(t *testing.T) {
 		_, err := probes.NewPlan(f, "auto")
 		return err
 	}
-	missing := &probes.Facts{Functions: map[string]probes.Function{
+	atomic := map[string]bool{"bpf.atomic_fetch": true}
+	missing := &probes.Facts{Fields: atomic, Functions: map[string]probes.Function{
 		"__qdisc_run": {Symbols: 1, BTF: true, Ftrace: true}, "sch_direct_xmit": {Symbols: 1, BTF: true, Ftrace: true},
 		"dev_hard_start_xmit": {Suffixed: "dev_hard_start_xmit.isra.0", BTF: true},
 	}, Tracepoints: map[string]bool{"qdisc_dequeue": true}}
@@ -45,7 +46,8 @@ func TestRefusals(t *testing.T) {
 		{"lockdown", (&probes.Facts{Caps: all, Lockdown: "confidentiality"}).Permitted()},
 		{"a BTF file that is not there", noBTF},
 		{"a namespace that is not there", noNetns},
-		{"a hook that is not there", plan(&probes.Facts{})},
+		{"a kernel before 5.12", plan(&probes.Facts{})},
+		{"a hook that is not there", plan(&probes.Facts{Fields: atomic})},
 		{"a hook with another name", plan(missing)},
 	} {
 		f := asFailure(probeFailure(c.err))

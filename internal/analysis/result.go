@@ -61,6 +61,7 @@ type RuleVerdict struct {
 	Evidence     []Evidence    `json:"evidence,omitempty"`
 
 	Sentence string `json:"-"`
+	Gate     bool   `json:"-"` // a rule of the capture, not of the kernel
 }
 
 // ReasonCount counts undecided instances by their reason.

@@ -42,7 +42,7 @@ func (j *Judge) ruling(fs findings, h *capture.Header) RuleVerdict {
 		expected, held = expected+t.lacks, held-t.lacks
 	}
 	r := RuleVerdict{
-		ID: j.rule.ID, Sentence: j.rule.Sentence, Variant: name,
+		ID: j.rule.ID, Sentence: j.rule.Sentence, Gate: j.rule.Gate, Variant: name,
 		Held: U64(held), Fails: U64(t.count[Broken]), Suspects: U64(t.count[Suspect]),
 		Expected: U64(expected), Inconclusive: U64(t.count[Undecided]),
 		Undecided: j.undecidedBy(t),

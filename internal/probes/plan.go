@@ -41,7 +41,7 @@ func NewPlan(f *Facts, backend string) (*Plan, error) {
 		if c.State == "absent" {
 			c.Reason = strings.Join(why, "; ")
 			if pt.Required && missing == nil {
-				missing = &Error{Object: pt.Fact, What: "this kernel offers no way to see it",
+				missing = &Error{Object: pt.Fact, What: "this kernel does not offer it (" + pt.Meaning + ")",
 					Cause: c.Reason, Next: "txtrace doctor lists what it offers", Kind: CannotRun}
 			}
 		}

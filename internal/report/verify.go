@@ -215,6 +215,8 @@ func (p *printer) summary(v *analysis.Verify) {
 
 func overall(v *analysis.Verify, counts map[analysis.Verdict]int) string {
 	switch {
+	case onlyGatesFail(v):
+		return "fail: the capture contradicts itself, so nothing is said of the kernel"
 	case counts[analysis.VerdictFail] > 0:
 		return "fail: the kernel broke a rule"
 	case v.Exit == analysis.ExitFail:
@@ -227,4 +229,18 @@ func overall(v *analysis.Verify, counts map[analysis.Verdict]int) string {
 		return "inconclusive: no rule was exercised"
 	}
 	return "pass: no rule was broken"
+}
+
+// onlyGatesFail says that rules failed, and that all of them are rules of the
+// capture: what is wrong then is the recording.
+func onlyGatesFail(v *analysis.Verify) bool {
+	fails := 0
+	for _, r := range v.Rules {
+		if r.Verdict == analysis.VerdictFail {
+			if fails++; !r.Gate {
+				return false
+			}
+		}
+	}
+	return fails > 0
 }
