@@ -321,7 +321,7 @@ func (r *recorder) footer(ended string, hooks Hooks) (*capture.Footer, error) {
 	}
 	f := &capture.Footer{
 		Clock: clocks(), Counters: lookAround(r.all, true).counters, Ledger: rows,
-		Open: t.open, Orphans: t.orphans, Ended: ended, Self: r.self(),
+		Open: t.open, Orphans: t.orphans, Overflow: t.overflow, Ended: ended, Self: r.self(),
 	}
 	if hooks.Child != nil {
 		f.Child = hooks.Child()
