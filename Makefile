@@ -11,6 +11,8 @@ MODULES   ?=
 SEED      ?= 1
 # FUZZTIME=30s makes test-fuzz look for new inputs; empty runs the seeds.
 FUZZTIME  ?=
+# What make bench watches the memory over; the whole claim is for 1e8.
+BENCH_RECORDS ?= 2e7
 
 # The pin: the BPF object in the tree is this compiler's, byte for byte.
 CLANG        := clang-14
@@ -23,7 +25,7 @@ LEFT_OUT := out/left-out.txt
 
 .DEFAULT_GOAL := help
 .PHONY: help generate build check check-go check-c check-generate \
-	test test-setup test-unit test-fuzz test-cli test-vm bench demo vm clean install
+	test test-setup test-unit test-fuzz test-cli test-vm bench cost demo vm clean install
 
 help: ## print this
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -96,8 +98,13 @@ test-vm: build ## guests: real kernels in QEMU
 	TXTRACE_VM=1 bash -o pipefail -c '$(GO) test -count=1 -timeout 60m -v ./testenv/... | tee out/test-vm.log'; \
 	code=$$?; grep -B 1 -e '--- SKIP' out/test-vm.log | grep -v -e '^--$$' -e '^=== ' >>$(LEFT_OUT); exit $$code
 
-bench: ## decode, rebuild, rules: records per second and memory
-	$(GO) test -run '^$$' -bench . -benchmem ./internal/...
+bench: ## decode, rebuild, rules: records per second, memory; BENCH_RECORDS=2e7
+	@$(GO) run ./testenv/cost/bench -records $(BENCH_RECORDS) -capture out/demo/capture.txtrace
+
+cost: OUT = out/cost
+cost: build ## what txtrace, trace-cmd and perf add to each packet, in one guest
+	@$(GO) run ./testenv/setup test
+	@$(GO) run ./testenv/cost -kernel $(KERNEL) $(if $(MODULES),-modules $(MODULES) )-nic $(NIC) -out $(OUT)
 
 demo: ## boot Debian's kernel, load a NIC, show what txtrace says
 	@$(GO) run ./testenv/setup demo
