@@ -191,6 +191,8 @@ func (f *Facts) explain(object string, err error) error {
 	case errors.As(err, &ve):
 		e.What = fmt.Sprintf("the verifier refused a program: %v", ve)
 		e.Cause, e.Next = "this kernel differs from those txtrace was tried on", "please report it with txtrace doctor --format json"
+	case strings.Contains(err.Error(), "kptr_restrict"):
+		e.What, e.Cause, e.Next = "kernel symbols are hidden", "CAP_SYSLOG is missing, or kernel.kptr_restrict is 2", grantLine
 	case errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES):
 		e.What = "not permitted"
 		e.Cause, e.Next = f.missingCapability()
@@ -200,13 +202,14 @@ func (f *Facts) explain(object string, err error) error {
 	return e
 }
 
+const grantLine = "run as root, or: setcap cap_bpf,cap_perfmon,cap_syslog,cap_net_admin=ep $(command -v txtrace)"
+
 // missingCapability names what this process lacks and the line that grants it.
 func (f *Facts) missingCapability() (cause, next string) {
-	const grant = "run as root, or: setcap cap_bpf,cap_perfmon,cap_syslog,cap_net_admin=ep $(command -v txtrace)"
 	if !f.Caps["CAP_SYS_ADMIN"] {
 		for _, name := range []string{"CAP_BPF", "CAP_PERFMON"} {
 			if !f.Caps[name] {
-				return name + " is missing", grant
+				return name + " is missing", grantLine
 			}
 		}
 	}

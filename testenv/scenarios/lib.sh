@@ -5,7 +5,7 @@
 # A scenario is a file that defines
 #   setup     devices, qdiscs, offloads; exit code 4 says: not on this NIC
 #   load      the traffic; uses netperfs
-#   teardown  what setup must undo for the next scenario
+#   teardown  what setup must undo for the next scenario, but for tune
 # and run_scenario does, around the load, with a line in steps for each:
 #   setup      the scenario's own
 #   ready      every tool of TOOLS is started and says that it records
@@ -47,6 +47,35 @@ step() {
 	printf '%d %d.%02d %s\n' $_code $((_took / 100)) $((_took % 100)) "$SCENARIO/$_name" >>/run/txtrace/steps
 	return $_code
 }
+
+# --- settings ------------------------------------------------------------
+
+# tune VALUE PATTERN...: write it to the files that match, as the namespace
+# tx has them, until the scenario ends.
+tune() {
+	_value=$1
+	shift
+	tx sh -c '
+		value=$1 kept=$2
+		shift 2
+		for f in $*; do
+			[ -e "$f" ] || continue
+			read -r old <"$f" && echo "$value" >"$f" && echo "$old $f" >>"$kept" || exit 1
+		done' sh "$_value" "$work/tuned" "$@"
+}
+
+untune() {
+	[ ! -e "$work/tuned" ] || tx sh -c '
+		while read -r old f; do
+			echo "$old" >"$f" || exit 1
+		done <"$1"' sh "$work/tuned"
+}
+
+# bql FILE: the pattern of that file of every transmit queue.
+bql() { echo "/sys/class/net/$DEV/queues/tx-*/byte_queue_limits/$1"; }
+
+# ethtool_value FLAG NAME: a setting of the device in force, or nothing.
+ethtool_value() { tx ethtool "$1" "$DEV" 2>/dev/null | sed -n "s/^$2:[[:space:]]*\([0-9]*\)\$/\1/p" | tail -n 1; }
 
 # --- tools ---------------------------------------------------------------
 
@@ -284,6 +313,12 @@ netperfs() {
 
 # --- a scenario ----------------------------------------------------------
 
+undo() {
+	untune
+	_untuned=$?
+	teardown && return $_untuned
+}
+
 # run_scenario NAME DIR: in a shell of its own, so that what a scenario
 # defines stays with it. 0, 4 for not on this NIC, or 1.
 run_scenario() (
@@ -296,7 +331,7 @@ run_scenario() (
 	step setup setup
 	_code=$?
 	if [ $_code != 0 ]; then
-		teardown
+		undo
 		[ $_code = 4 ] && return 4
 		return 1
 	fi
@@ -312,7 +347,7 @@ run_scenario() (
 		_bad=1
 	fi
 	stop_tools || _bad=1
-	step teardown teardown || _bad=1
+	step teardown undo || _bad=1
 	rm -rf "$work"
 	return $_bad
 )
