@@ -202,6 +202,11 @@ func (j *Judge) showAll(in *instance, show func(Setting) *Evidence, wait bool) {
 	}
 }
 
+// maxAhead instances that wait get their evidence in any case. Those that
+// look alike wait as one, so a count that stays at three is no reason to have
+// none.
+const maxAhead = 64
+
 // wanted says whether evidence of one more such outcome is worth its making.
 // Of instances that wait any may turn out to be the first to stand, so some of
 // all times get theirs.
@@ -210,7 +215,7 @@ func (j *Judge) wanted(setting int, out Outcome, wait bool) bool {
 		return false
 	}
 	n := len(j.wait.over) + len(j.wait.brief)
-	return !wait || n < maxShown || n&(n-1) == 0
+	return !wait || n < maxAhead || n&(n-1) == 0
 }
 
 // sign adds what every evidence of the rule says.
