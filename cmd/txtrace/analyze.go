@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"os"
 	"strings"
 
@@ -18,7 +19,7 @@ import (
 // options checks the flags of verify and makes them the analysis's.
 func (v *verifyFlags) options() (analysis.Options, error) {
 	o := analysis.Options{Rules: rules.All(), Strict: v.strict}
-	if v.timeScale <= 0 {
+	if !(v.timeScale > 0) || math.IsInf(v.timeScale, 0) {
 		return o, usage("--time-scale", "not above 0", "it stretches time limits", "use 1, or more on a slow kernel")
 	}
 	for _, id := range v.rules {

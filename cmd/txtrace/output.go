@@ -38,6 +38,18 @@ func (t *tool) emit(o *outputFlags, print func(io.Writer) error) error {
 	return nil
 }
 
+// notOnto refuses an output that is the input: --force would destroy it.
+func (o *outputFlags) notOnto(input string) error {
+	in, err := os.Stat(input)
+	if err != nil {
+		return nil // reading it says what is wrong
+	}
+	if out, err := os.Stat(o.output); o.output != "" && err == nil && os.SameFile(in, out) && out.Mode().IsRegular() {
+		return usage(o.output, "not written", "it is the capture that is read", "name another file with -o")
+	}
+	return nil
+}
+
 // mayWrite refuses to overwrite a file.
 func mayWrite(path string, force bool) error {
 	info, err := os.Stat(path)

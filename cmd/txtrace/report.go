@@ -31,6 +31,9 @@ func reportVerb() verb {
 			if err != nil {
 				return err
 			}
+			if err := o.notOnto(path); err != nil {
+				return err
+			}
 			res, err := analyze(ctx, t, path, analysis.Options{})
 			if err != nil {
 				return err

@@ -35,6 +35,9 @@ func verifyVerb() verb {
 				return err
 			}
 			opt.NoReport = true
+			if err := o.notOnto(path); err != nil {
+				return err
+			}
 			res, err := analyze(ctx, t, path, opt)
 			if err != nil {
 				return err

@@ -14,7 +14,9 @@ var batchOf = regexp.MustCompile(`a batch of (\d+)`)
 // 6.12.43 bounds a bulk dequeue by bytes alone, which 0345552a653c mended: a
 // real no on a real kernel.
 func Test6_12_43(t *testing.T) {
-	out := boot(t, "6.12.43", "-scenario", "bulk-udp", "-tools", "txtrace,perf")
+	// Without the scenario's low limit at the start, so that the first batches
+	// past the quota, which are the evidence, are past 65 packets too.
+	out := boot(t, "6.12.43", "-scenario", "bulk-udp", "-tools", "txtrace,perf", "-env", "BULK_LIMIT=max")
 	file := filepath.Join(out, "capture.txtrace")
 
 	v, code := verify(t, file)
@@ -48,11 +50,15 @@ func Test6_12_43(t *testing.T) {
 				t.Errorf("%s: D2 is %s", variant, r.Verdict)
 				continue
 			}
-			m := batchOf.FindStringSubmatch(r.Evidence[0].Says)
-			if m == nil {
-				t.Errorf("%s: evidence %q", variant, r.Evidence[0].Says)
-			} else if n, _ := strconv.Atoi(m[1]); n <= 65 {
-				t.Errorf("%s: the evidence is a batch of %d", variant, n)
+			most := 0
+			for _, e := range r.Evidence {
+				if m := batchOf.FindStringSubmatch(e.Says); m != nil {
+					n, _ := strconv.Atoi(m[1])
+					most = max(most, n)
+				}
+			}
+			if most <= 65 {
+				t.Errorf("%s: no batch above 65 is evidence: %+v", variant, r.Evidence)
 			}
 		}
 	}
