@@ -61,8 +61,8 @@ func (c *dqlChain) step(r *event.Complete) (done Completion) {
 		done.Step = model.Explain(c.last, done.After, model.Window{From: c.jiffies, To: r.Jiffies, Foreign: foreign})
 		done.Bytes = r.NumCompleted - c.last.NumCompleted
 		switch {
-		case done.Step.Outcome == model.OutcomeReset:
-			done.Bytes = r.NumCompleted
+		case done.Step.Outcome == model.OutcomeReset && int32(done.Bytes) < 0:
+			done.Bytes = r.NumCompleted // what was in flight at the reset is lost
 		case int32(done.Bytes) < 0:
 			return c.older(done)
 		}
