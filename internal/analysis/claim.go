@@ -13,6 +13,9 @@ type Claim struct {
 	// Quota says that the quota of a run was what the capture says it was. The
 	// recorder notices a change of it some time later.
 	Quota bool
+	// Clear says that the instance shows by itself what its rule is about: its
+	// evidence goes before that of others.
+	Clear bool
 }
 
 // settle is how long after something happened the recorder may tell of it, in
@@ -33,6 +36,12 @@ type pending struct {
 }
 
 func (p *pending) full() bool { return len(p.over)+len(p.brief) >= maxPending }
+
+// clear says whether the evidence of a clear instance is waiting.
+func (p *pending) clear() bool {
+	is := func(in instance) bool { return in.claim.Clear && in.show != nil }
+	return slices.ContainsFunc(p.brief, is) || slices.ContainsFunc(p.over, is)
+}
 
 func (p *pending) add(in instance) {
 	if in.claim.Over != (Span{}) {

@@ -42,9 +42,10 @@ type tally struct {
 	reasons []uint64 // of undecided ones, by index into Judge.reasons
 	expects string   // the reason of the first expected one
 	shows   [outcomes][]*Evidence
-	refuted uint64    // broken instances that another setting explains
-	refuter *Evidence // the first of them
-	lacks   uint64    // held, but broken under today's variants
+	clear   [outcomes]bool // the first of shows is of a clear instance
+	refuted uint64         // broken instances that another setting explains
+	refuter *Evidence      // the first of them
+	lacks   uint64         // held, but broken under today's variants
 }
 
 // instance is one observation, judged under every setting, or several that are
@@ -191,7 +192,7 @@ func (j *Judge) showAll(in *instance, show func(Setting) *Evidence, wait bool) {
 	for i, s := range j.settings {
 		switch out := in.out[i]; out {
 		case Broken, Suspect, Expected:
-			if !j.wanted(i, out, wait) {
+			if !j.wanted(i, out, wait, in.claim.Clear) {
 				continue
 			}
 			if in.show == nil {
@@ -210,12 +211,12 @@ const maxAhead = 64
 // wanted says whether evidence of one more such outcome is worth its making.
 // Of instances that wait any may turn out to be the first to stand, so some of
 // all times get theirs.
-func (j *Judge) wanted(setting int, out Outcome, wait bool) bool {
-	if len(j.tallies[setting].shows[out]) >= maxShown {
+func (j *Judge) wanted(setting int, out Outcome, wait, clear bool) bool {
+	if t := &j.tallies[setting]; len(t.shows[out]) >= maxShown && (!clear || t.clear[out]) {
 		return false
 	}
 	n := len(j.wait.over) + len(j.wait.brief)
-	return !wait || n < maxAhead || n&(n-1) == 0
+	return !wait || n < maxAhead || n&(n-1) == 0 || clear && !j.wait.clear()
 }
 
 // sign adds what every evidence of the rule says.
@@ -267,8 +268,8 @@ func (j *Judge) count(in *instance) {
 			t.expects = j.reasons[in.why[i]]
 		}
 		e := in.evidence(i)
-		if e != nil && len(t.shows[out]) < maxShown {
-			t.shows[out] = append(t.shows[out], e)
+		if e != nil {
+			t.keep(e, out, in.claim.Clear)
 		}
 		if out == Broken && !plain {
 			t.refuted += in.n
@@ -279,6 +280,18 @@ func (j *Judge) count(in *instance) {
 		if out == Held && in.out[j.latest] == Broken {
 			t.lacks += in.n
 		}
+	}
+}
+
+// keep keeps the first pieces of evidence, and the first clear one before them.
+func (t *tally) keep(e *Evidence, out Outcome, clear bool) {
+	shows := &t.shows[out]
+	switch {
+	case clear && !t.clear[out]:
+		t.clear[out] = true
+		*shows = slices.Insert((*shows)[:min(len(*shows), maxShown-1)], 0, e)
+	case len(*shows) < maxShown:
+		*shows = append(*shows, e)
 	}
 }
 

@@ -42,7 +42,10 @@ func judgeD2(j *analysis.Judge, b *analysis.Batch) {
 	d := dequeueD2(b)
 	above, _ := d.Legal(b.Sum(), noBytes)
 	left := bytesAndPacketsLeft(b) && someBoundEnded(b)
-	claim := analysis.Claim{Quota: left || above == model.No} // older bounds do not depend on it
+	claim := analysis.Claim{
+		Quota: left || above == model.No,                  // older bounds do not depend on it
+		Clear: b.Run != nil && b.Packets > b.Run.Weight+1, // whatever was left of the quota
+	}
 	j.Weigh(claim, func(s analysis.Setting) (analysis.Outcome, string) {
 		d.Bulk = s.First
 		if a, _ := d.Legal(b.Sum(), noBytes); a == model.No {

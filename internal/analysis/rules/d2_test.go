@@ -138,3 +138,33 @@ func TestD2QuotaChanges(t *testing.T) {
 	tr.own(n)
 	tr.expect(t, "D2", "latest", analysis.VerdictInconclusive)
 }
+
+// A batch above the whole quota shows itself what another one shows only
+// beside what was sent before it, and is shown first.
+func TestD2ClearFirst(t *testing.T) {
+	for _, before := range []int{1, 200} { // few wait for the quota to be sure of, or many
+		tr := newTrace()
+		for i := range before {
+			first, second := uint32(40), uint32(50)
+			if i%2 == 0 {
+				first, second = 60, 8 // another variant allows it: they do not wait as one
+			}
+			r := tr.run()
+			r.dequeue(first, 142, 60)
+			r.send(sent{})
+			r.dequeue(second, 142, 10)
+			r.send(sent{})
+			r.end()
+			tr.complete(tr.dql.InFlight())
+			tr.tick(26_000_000)
+		}
+		r := tr.run()
+		r.dequeue(70, 142, 10)
+		r.send(sent{})
+		r.end()
+		v := tr.expect(t, "D2", "latest", analysis.VerdictFail)
+		if int(v.Fails) != before+1 || len(v.Evidence) != min(before+1, 3) || !strings.Contains(v.Evidence[0].Says, "batch of 70") {
+			t.Errorf("after %d: %+v", before, v)
+		}
+	}
+}
