@@ -44,6 +44,7 @@ func BenchmarkCapture(b *testing.B) {
 			records += n
 		}
 	}
+	b.ReportMetric(float64(records)/float64(b.N), "records/op")
 	b.ReportMetric(float64(records)/b.Elapsed().Seconds(), "records/s")
 	b.ReportMetric(float64(records)/(used()-begin).Seconds(), "records/cpu-s")
 }

@@ -7,8 +7,9 @@
 // is `make bench`. It runs the benchmarks of internal/capture and
 // internal/analysis/rules with one processor, the best of three, and then
 // one trace again and again, shifted in time, to -records records, and
-// watches the memory that is resident meanwhile. With -capture it also
-// takes a real capture all the way, from bytes to verdicts.
+// watches the memory that is resident meanwhile. If there are captures below
+// the folder -captures, it also takes the largest of them all the way, from
+// bytes to verdicts.
 package main
 
 import (
@@ -34,13 +35,13 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	records := flag.Float64("records", 2e7, "records to watch the memory over")
-	capture := flag.String("capture", "", "a real capture; nothing if it is not there")
+	captures := flag.String("captures", "out", "folder in which to look for a real capture")
 	flag.Parse()
 	if *records < 1 || *records > 1e12 {
 		fmt.Fprintln(os.Stderr, "bench: -records: from 1 to 1e12")
 		os.Exit(2)
 	}
-	if err := bench(ctx, int64(*records), *capture); err != nil {
+	if err := bench(ctx, int64(*records), *captures); err != nil {
 		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
 		os.Exit(1)
 	}
@@ -60,7 +61,7 @@ func compile(ctx context.Context, tmp, pkg string) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-func bench(ctx context.Context, records int64, capture string) error {
+func bench(ctx context.Context, records int64, captures string) error {
 	tmp, err := os.MkdirTemp("", "txtrace-bench-")
 	if err != nil {
 		return err
@@ -91,7 +92,11 @@ func bench(ctx context.Context, records int64, capture string) error {
 	}
 	row("rebuild and all rules", judged["BenchmarkRules"]["records/s"], judged["BenchmarkRules"]["records/cpu-s"])
 	row("rebuild, all rules and the report", judged["BenchmarkAll"]["records/s"], judged["BenchmarkAll"]["records/cpu-s"])
-	if _, err := os.Stat(capture); capture != "" && err == nil {
+	capture, err := largest(captures)
+	if err != nil {
+		return err
+	}
+	if capture != "" {
 		abs, err := filepath.Abs(capture)
 		if err != nil {
 			return err
@@ -101,10 +106,34 @@ func bench(ctx context.Context, records int64, capture string) error {
 			return err
 		}
 		m := real["BenchmarkCapture"]
-		row("decode, rebuild, all rules: "+filepath.Base(filepath.Dir(abs)), m["records/s"], m["records/cpu-s"])
+		row("decode, rebuild, all rules: real [1]", m["records/s"], m["records/cpu-s"])
+		fmt.Printf("\n[1] %s, %.0f records\n", capture, m["records/op"])
 	}
 	fmt.Println()
 	return memory(ctx, tmp, records)
+}
+
+// largest is the path of the largest capture below a folder, or empty.
+func largest(dir string) (string, error) {
+	var path string
+	var size int64
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(p) != ".txtrace" {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && info.Size() > size {
+			path, size = p, info.Size()
+		}
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if path == "" || err != nil {
+		return "", err
+	}
+	return path, nil
 }
 
 // measure runs benchmarks and keeps the best of each value: the least of
