@@ -99,7 +99,7 @@ test-vm: build ## guests: real kernels in QEMU
 	code=$$?; grep -B 1 -e '--- SKIP' out/test-vm.log | grep -v -e '^--$$' -e '^=== ' >>$(LEFT_OUT); exit $$code
 
 bench: ## decode, rebuild, rules: records per second, memory; BENCH_RECORDS=2e7
-	@$(GO) run ./testenv/cost/bench -records $(BENCH_RECORDS) -capture out/demo/capture.txtrace
+	@$(GO) run ./testenv/cost/bench -records $(BENCH_RECORDS)
 
 cost: OUT = out/cost
 cost: build ## what txtrace, trace-cmd and perf add to each packet, in one guest
