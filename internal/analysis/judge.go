@@ -44,7 +44,7 @@ type tally struct {
 	shows   [outcomes][]*Evidence
 	clear   [outcomes]bool // the first of shows is of a clear instance
 	refuted uint64         // broken instances that another setting explains
-	refuter *Evidence      // the first of them
+	refuter *Evidence      // the first of them, or the first clear one
 	lacks   uint64         // held, but broken under today's variants
 }
 
@@ -268,12 +268,13 @@ func (j *Judge) count(in *instance) {
 			t.expects = j.reasons[in.why[i]]
 		}
 		e := in.evidence(i)
+		clearer := e != nil && in.claim.Clear && !t.clear[out]
 		if e != nil {
-			t.keep(e, out, in.claim.Clear)
+			t.keep(e, out, clearer)
 		}
 		if out == Broken && !plain {
 			t.refuted += in.n
-			if t.refuter == nil {
+			if t.refuter == nil || clearer {
 				t.refuter = e
 			}
 		}
@@ -284,10 +285,10 @@ func (j *Judge) count(in *instance) {
 }
 
 // keep keeps the first pieces of evidence, and the first clear one before them.
-func (t *tally) keep(e *Evidence, out Outcome, clear bool) {
+func (t *tally) keep(e *Evidence, out Outcome, clearer bool) {
 	shows := &t.shows[out]
 	switch {
-	case clear && !t.clear[out]:
+	case clearer:
 		t.clear[out] = true
 		*shows = slices.Insert((*shows)[:min(len(*shows), maxShown-1)], 0, e)
 	case len(*shows) < maxShown:

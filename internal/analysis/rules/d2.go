@@ -43,8 +43,8 @@ func judgeD2(j *analysis.Judge, b *analysis.Batch) {
 	above, _ := d.Legal(b.Sum(), noBytes)
 	left := bytesAndPacketsLeft(b) && someBoundEnded(b)
 	claim := analysis.Claim{
-		Quota: left || above == model.No,                  // older bounds do not depend on it
-		Clear: b.Run != nil && b.Packets > b.Run.Weight+1, // whatever was left of the quota
+		Quota: left || above == model.No,                // older bounds do not depend on it
+		Clear: b.Run != nil && b.Packets > b.Run.Weight, // whatever was sent before
 	}
 	j.Weigh(claim, func(s analysis.Setting) (analysis.Outcome, string) {
 		d.Bulk = s.First

@@ -168,3 +168,21 @@ func TestD2ClearFirst(t *testing.T) {
 		}
 	}
 }
+
+// So is one that ended at the bound of a whole quota.
+func TestD2ClearDecides(t *testing.T) {
+	tr := newTrace()
+	for _, sizes := range [][]uint32{{44, 21}, {65}, {65}} {
+		r := tr.run()
+		for _, n := range sizes {
+			r.dequeue(n, 142, 10)
+			r.send(sent{})
+		}
+		r.end()
+		tr.complete(tr.dql.InFlight())
+	}
+	v := variantOf(t, tr.analyze(t, "auto", nil), "bulk")
+	if v.State != analysis.StateProven || v.Variant != "budget" || v.By == nil || !strings.Contains(v.By.Says, "ended at 65 packets with a quota of 64") {
+		t.Errorf("%+v %+v", v, v.By)
+	}
+}
