@@ -5,7 +5,7 @@
 # A scenario is a file that defines
 #   setup     devices, qdiscs, offloads; exit code 4 says: not on this NIC
 #   load      the traffic; uses netperfs
-#   teardown  what setup must undo for the next scenario, but for tune
+#   teardown  what setup must undo for the next scenario
 # and run_scenario does, around the load, with a line in steps for each:
 #   setup      the scenario's own
 #   ready      every tool of TOOLS is started and says that it records
@@ -47,35 +47,6 @@ step() {
 	printf '%d %d.%02d %s\n' $_code $((_took / 100)) $((_took % 100)) "$SCENARIO/$_name" >>/run/txtrace/steps
 	return $_code
 }
-
-# --- settings ------------------------------------------------------------
-
-# tune VALUE PATTERN...: write it to the files that match, as the namespace
-# tx has them, until the scenario ends.
-tune() {
-	_value=$1
-	shift
-	tx sh -c '
-		value=$1 kept=$2
-		shift 2
-		for f in $*; do
-			[ -e "$f" ] || continue
-			read -r old <"$f" && echo "$value" >"$f" && echo "$old $f" >>"$kept" || exit 1
-		done' sh "$_value" "$work/tuned" "$@"
-}
-
-untune() {
-	[ ! -e "$work/tuned" ] || tx sh -c '
-		while read -r old f; do
-			echo "$old" >"$f" || exit 1
-		done <"$1"' sh "$work/tuned"
-}
-
-# bql FILE: the pattern of that file of every transmit queue.
-bql() { echo "/sys/class/net/$DEV/queues/tx-*/byte_queue_limits/$1"; }
-
-# ethtool_value FLAG NAME: a setting of the device in force, or nothing.
-ethtool_value() { tx ethtool "$1" "$DEV" 2>/dev/null | sed -n "s/^$2:[[:space:]]*\([0-9]*\)\$/\1/p" | tail -n 1; }
 
 # --- tools ---------------------------------------------------------------
 
@@ -148,13 +119,13 @@ start_tools() {
 	for _tool in $TOOLS; do
 		_f=$(func_of "$_tool")
 		"start_$_f"
-		if wait_for 60 ready_or_dead "$_f" "$pid" && "ready_$_f"; then
+		if wait_for 180 ready_or_dead "$_f" "$pid" && "ready_$_f"; then
 			started="$_tool:$pid $started"
 			continue
 		fi
 		if running "$pid"; then
 			started="$_tool:$pid $started"
-			echo "$SCENARIO: $_tool: not ready after 60 s:"
+			echo "$SCENARIO: $_tool: not ready after 180 s:"
 		else
 			wait "$pid"
 			echo "$SCENARIO: $_tool: ended with $? before it was ready:"
@@ -173,8 +144,8 @@ log_of() {
 
 stop_tool() { # TOOL PID
 	kill -INT "$2" 2>/dev/null
-	if ! wait_for 60 gone "$2"; then
-		echo "$SCENARIO: $1: did not end within 60 s of SIGINT"
+	if ! wait_for 180 gone "$2"; then
+		echo "$SCENARIO: $1: did not end within 180 s of SIGINT"
 		kill -KILL "$2"
 		wait "$2"
 		return 124
@@ -209,7 +180,7 @@ both() {
 
 read_counters() { # DIR NAMESPACE DEVICE
 	mkdir -p "$1/$2"
-	timeout 20 ip netns exec "$2" sh -c '
+	timeout 120 ip netns exec "$2" sh -c '
 		cd "$1/$2" || exit 1
 		tc -s -j qdisc show dev "$3" >qdisc.json
 		tc -s qdisc show dev "$3" >qdisc.txt
@@ -225,7 +196,7 @@ read_counters() { # DIR NAMESPACE DEVICE
 
 # still NAMESPACE DEVICE: nothing queued and nothing in flight.
 still() {
-	timeout 20 ip netns exec "$1" sh -c '
+	timeout 120 ip netns exec "$1" sh -c '
 		tc -s qdisc show dev "$1" | grep -Eq "backlog ([1-9]|0b [1-9])" && exit 1
 		cat "/sys/class/net/$1/queues/"tx-*/byte_queue_limits/inflight 2>/dev/null | grep -q "[1-9]" && exit 1
 		:' sh "$2"
@@ -286,17 +257,19 @@ tcp_peer() {
 	serve rx
 }
 
-# netperfs COUNT TEST [FLAGS...]: that many at once, for LOAD_SECONDS. One
-# that cannot reach its peer would wait for ever.
+# netperfs COUNT TEST [FLAGS...]: that many at once, for LOAD_SECONDS, or for
+# load_bytes each. One that cannot reach its peer would wait for ever.
 netperfs() {
 	_count=$1 _test=$2
+	_length=$LOAD_SECONDS _limit=$((LOAD_SECONDS + 60))
+	[ -z "${load_bytes-}" ] || _length=-$load_bytes _limit=300
 	shift 2
 	_pids=
 	_i=0
 	while [ $_i -lt "$_count" ]; do
 		_port=$((port_base + _i))
-		timeout -k 2 $((LOAD_SECONDS + 30)) ip netns exec tx netperf -4 -P 0 -H $control -p $NETSERVER_PORT \
-			-l "$LOAD_SECONDS" -t "$_test" -- -H $RX_ADDR -P $_port,$_port "$@" >"$sout/netperf-$_i.txt" 2>&1 &
+		timeout -k 2 $_limit ip netns exec tx netperf -4 -P 0 -H $control -p $NETSERVER_PORT \
+			-l "$_length" -t "$_test" -- -H $RX_ADDR -P $_port,$_port "$@" >"$sout/netperf-$_i.txt" 2>&1 &
 		_pids="$_pids $!"
 		_i=$((_i + 1))
 	done
@@ -313,12 +286,6 @@ netperfs() {
 
 # --- a scenario ----------------------------------------------------------
 
-undo() {
-	untune
-	_untuned=$?
-	teardown && return $_untuned
-}
-
 # run_scenario NAME DIR: in a shell of its own, so that what a scenario
 # defines stays with it. 0, 4 for not on this NIC, or 1.
 run_scenario() (
@@ -331,7 +298,7 @@ run_scenario() (
 	step setup setup
 	_code=$?
 	if [ $_code != 0 ]; then
-		undo
+		teardown
 		[ $_code = 4 ] && return 4
 		return 1
 	fi
@@ -347,7 +314,7 @@ run_scenario() (
 		_bad=1
 	fi
 	stop_tools || _bad=1
-	step teardown undo || _bad=1
+	step teardown teardown || _bad=1
 	rm -rf "$work"
 	return $_bad
 )
