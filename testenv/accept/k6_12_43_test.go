@@ -3,63 +3,147 @@
 package accept
 
 import (
+	"fmt"
+	"os"
 	"path/filepath"
-	"regexp"
-	"strconv"
+	"strings"
 	"testing"
+
+	"github.com/txtrace/txtrace/internal/analysis"
 )
 
-var batchOf = regexp.MustCompile(`a batch of (\d+)`)
+// mends is the commit that 6.12.43 lacks: it bounds a bulk dequeue by bytes
+// alone.
+const mends = "0345552a653c"
 
-// 6.12.43 bounds a bulk dequeue by bytes alone, which 0345552a653c mended: a
-// real no on a real kernel.
+// Test6_12_43 is a real no on a real kernel. The same guest records with a
+// ring that is too small, is killed, is interrupted twice and fills its disk.
 func Test6_12_43(t *testing.T) {
-	// Without the scenario's low limit at the start, so that the first batches
-	// past the quota, which are the evidence, are past 65 packets too.
-	out := boot(t, "6.12.43", "-scenario", "bulk-udp", "-tools", "txtrace,perf", "-env", "BULK_LIMIT=max")
-	file := filepath.Join(out, "capture.txtrace")
-
-	v, code := verify(t, file)
-	if code != 0 {
-		t.Errorf("auto: exit %d", code)
+	g := newGuest(t)
+	script, err := filepath.Abs("guest")
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, r := range v.Rules {
-		if r.ID == "D2" && (r.Verdict != "expected" || r.Expected < 10 || r.Fails != 0) {
-			t.Errorf("auto: D2 is %s: %+v", r.Verdict, r)
+	var out, bulk string
+	for try := 1; ; try++ {
+		out = g.boot(t, "boot"+string(rune('0'+try)), "6.12.43", "-env", "TXTRACE_BIN=/host"+g.txtrace, "--", "sh", "/host"+script)
+		bulk = filepath.Join(out, "bulk-udp")
+		if _, lost := dequeues(t, bulk); !lost {
+			break
 		}
-	}
-	for _, s := range v.Variants {
-		if s.Switch == "bulk" && (s.State != "proven" || s.Variant != "bytes" || s.MendedBy != "0345552a653c") {
-			t.Errorf("auto: bulk is %+v", s)
+		if try == 3 {
+			t.Fatal("perf lost events three times")
 		}
+		t.Log("perf lost events: again")
+	}
+	file := filepath.Join(bulk, "capture.txtrace")
+
+	t.Run("expected", func(t *testing.T) {
+		v, r := g.verify(t, file), g.report(t, file)
+		clean(t, v, r)
+		compare(t, bulk, "bulk-udp", r)
+		exercised(t, v, floors["bulk-udp"])
+		d2 := rule(t, v, "D2")
+		if v.Exit != analysis.ExitOK || d2.Verdict != analysis.VerdictExpected || !strings.Contains(d2.Reason, mends) {
+			t.Errorf("exit %d, D2 %s: %s", v.Exit, d2.Verdict, d2.Reason)
+		}
+		above65(t, d2)
+		s := variant(t, v, "bulk")
+		if s.State != analysis.StateProven || s.Variant != "bytes" || s.MendedBy != mends {
+			t.Errorf("%+v", s)
+		}
+	})
+	for _, arg := range []string{"bulk=budget", "latest"} {
+		t.Run(arg, func(t *testing.T) {
+			v := g.verify(t, file, "--variant", arg)
+			d2 := rule(t, v, "D2")
+			if v.Exit != analysis.ExitFail || d2.Verdict != analysis.VerdictFail || d2.Fails < floors["bulk-udp"]["D2"] {
+				t.Errorf("exit %d, D2 %s, %d broken", v.Exit, d2.Verdict, d2.Fails)
+			}
+			above65(t, d2)
+			for _, r := range v.Rules {
+				if r.ID != "D2" && r.Verdict == analysis.VerdictFail {
+					t.Errorf("%s fails too: %+v", r.ID, r.Evidence)
+				}
+			}
+		})
 	}
 
-	for _, variant := range []string{"bulk=budget", "latest"} {
-		v, code := verify(t, file, "--variant", variant)
-		if code != 1 {
-			t.Errorf("%s: exit %d", variant, code)
+	// case NAME: what record exits with, and says, and what verify says then.
+	recorded := func(t *testing.T, name string, exit string) (v *analysis.Verify, says string) {
+		dir := filepath.Join(out, name)
+		code, err := os.ReadFile(filepath.Join(dir, "exit"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		log, err := os.ReadFile(filepath.Join(dir, "record.log"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.TrimSpace(string(code)) != exit {
+			t.Errorf("record: exit code %s, want %s:\n%s", code, exit, log)
+		}
+		file := filepath.Join(dir, "capture.txtrace")
+		v = g.verify(t, file)
+		if v.Capture.Records == 0 {
+			t.Error("no record can be read")
 		}
 		for _, r := range v.Rules {
-			if r.ID != "D2" {
-				if r.Verdict == "fail" {
-					t.Errorf("%s: %s fails too", variant, r.ID)
-				}
-				continue
-			}
-			if r.Verdict != "fail" || len(r.Evidence) == 0 {
-				t.Errorf("%s: D2 is %s", variant, r.Verdict)
-				continue
-			}
-			most := 0
-			for _, e := range r.Evidence {
-				if m := batchOf.FindStringSubmatch(e.Says); m != nil {
-					n, _ := strconv.Atoi(m[1])
-					most = max(most, n)
-				}
-			}
-			if most <= 65 {
-				t.Errorf("%s: no batch above 65 is evidence: %+v", variant, r.Evidence)
+			if r.Verdict == analysis.VerdictFail {
+				t.Errorf("%s fails: %+v", r.ID, r.Evidence)
 			}
 		}
+		g.report(t, file) // can be read, too
+		t.Logf("%d records, verify exit %d, lost %+v; %s", v.Capture.Records, v.Exit, v.Lost, strings.TrimSpace(string(log)))
+		return v, string(log)
 	}
+	t.Run("small ring", func(t *testing.T) {
+		v, says := recorded(t, "small-ring", "0")
+		if v.Exit != analysis.ExitInconclusive || v.Lost.Records == 0 || v.Lost.Gaps == 0 || v.Lost.Cut != "" {
+			t.Errorf("exit %d, lost %+v", v.Exit, v.Lost)
+		}
+		if !strings.Contains(says, fmt.Sprintf(" %d records lost", v.Lost.Records)) {
+			t.Errorf("%d records lost; record says: %s", v.Lost.Records, says)
+		}
+	})
+	t.Run("killed", func(t *testing.T) {
+		if v, _ := recorded(t, "killed", "137"); v.Lost.Cut == "" {
+			t.Errorf("lost %+v", v.Lost)
+		}
+		if v, _ := recorded(t, "after-killed", "0"); v.Lost != (analysis.LostInfo{Missed: v.Lost.Missed}) {
+			t.Errorf("after it: lost %+v", v.Lost)
+		}
+	})
+	t.Run("interrupted twice", func(t *testing.T) {
+		recorded(t, "interrupted-twice", "130")
+		b, err := os.ReadFile(filepath.Join(out, "interrupted-twice", "centiseconds"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("gone %s cs after the second", strings.TrimSpace(string(b)))
+	})
+	t.Run("full disk", func(t *testing.T) {
+		v, says := recorded(t, "full-disk", "4")
+		if v.Lost.Cut == "" {
+			t.Errorf("lost %+v", v.Lost)
+		}
+		if !strings.Contains(says, "the disk is full") {
+			t.Errorf("record says: %s", says)
+		}
+	})
+}
+
+// above65 holds that a batch which no quota of 64 allows is among what a rule
+// shows.
+func above65(t *testing.T, r *analysis.RuleVerdict) {
+	t.Helper()
+	most := int64(0)
+	for i := range r.Evidence {
+		most = max(most, value(t, &r.Evidence[i], "packets"))
+	}
+	if most <= 65 {
+		t.Errorf("%s: no batch above 65: %+v", r.ID, r.Evidence)
+		return
+	}
+	t.Logf("%s: %s", r.ID, r.Evidence[0].Says)
 }
