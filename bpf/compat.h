@@ -11,6 +11,8 @@ extern void __per_cpu_offset __ksym __weak;
 extern void __preempt_count __ksym __weak;
 extern void pcpu_hot __ksym __weak;
 extern void softnet_data __ksym __weak;
+extern void dev_tx_weight __ksym __weak;
+extern void net_hotdata __ksym __weak;
 
 static __always_inline __u64 cpu_base(__u32 cpu)
 {
@@ -51,6 +53,11 @@ struct task_struct___rt {
 	struct netdev_xmit net_xmit;
 };
 
+/* 6.9 (26722dc74bf0) moved dev_tx_weight into it. */
+struct net_hotdata {
+	int dev_tx_weight;
+};
+
 #pragma clang attribute pop
 
 static __always_inline int preempt_count_of(__u64 base)
@@ -67,6 +74,19 @@ static __always_inline int preempt_count_of(__u64 base)
 		bpf_probe_read_kernel(&count, sizeof(count),
 				      (void *)&__preempt_count + base);
 	return count;
+}
+
+/* The quota of a run that would begin now, 0 when it cannot be read. */
+static __always_inline int tx_weight_now(void)
+{
+	void *p = (void *)&dev_tx_weight;
+	int weight = 0;
+
+	if (bpf_core_type_exists(struct net_hotdata))
+		p = (void *)&net_hotdata +
+		    bpf_core_field_offset(struct net_hotdata, dev_tx_weight);
+	bpf_probe_read_kernel(&weight, sizeof(weight), p);
+	return weight;
 }
 
 /* What the kernel last told a driver: 0, 1 or TX_MORE_UNKNOWN. */

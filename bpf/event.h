@@ -73,6 +73,7 @@ enum tx_resume_source {
 #define TX_NO_QUEUE 0xffff
 #define TX_MORE_UNKNOWN 0xff
 #define TX_FOREIGN_UNKNOWN 0xffffffff
+#define TX_WEIGHT_UNSURE 0xffff
 
 struct tx_header {
 	__u8 kind;
@@ -116,7 +117,7 @@ struct tx_run {
 	__u8 txq_state_end;
 	__u8 rescheduled;
 	__u8 who;
-	__u8 pad[2];
+	__u16 tx_weight;
 };
 
 struct tx_dequeue {

@@ -51,6 +51,7 @@ int BPF_PROG(run_begin, struct Qdisc *q)
 	c->begun.bypass = c->bypass == (__u64)q;
 	c->begun.qlen = q->q.qlen;
 	c->begun.qdisc_state = q->state;
+	c->begun.weight_ended = weight_ended;
 	tx_now_read(&now, q->dev_queue);
 	c->begun.txq_state = now.state;
 	c->begun.num_queued = now.num_queued;
@@ -91,6 +92,7 @@ run_open(struct tx_cpu *c, enum tx_program prog, struct Qdisc *q)
 	tx_clear(f->last);
 	f->slot = slot;
 	f->begin = c->begun.time;
+	f->weight_ended = c->begun.weight_ended;
 	r = &f->run;
 	r->who = c->begun.bypass ? TX_WHO_BYPASS : TX_WHO_ENQUEUE;
 	if (outer) {
@@ -106,6 +108,24 @@ run_open(struct tx_cpu *c, enum tx_program prog, struct Qdisc *q)
 	r->adj_limit_begin = c->begun.adj_limit;
 	c->begun.qdisc = 0;
 	return f;
+}
+
+/*
+ * The quota of a run: dev_tx_weight, which __qdisc_run reads once when it
+ * begins. What it is at the end is what it was then if all writes begun so far
+ * had ended before the run began.
+ */
+static __always_inline __u16 run_weight(const struct tx_frame *f)
+{
+	int weight;
+
+	if (!config.weighs)
+		return 0;
+	weight = tx_weight_now();
+	if (weight_begun != f->weight_ended || weight <= 0 ||
+	    weight >= TX_WEIGHT_UNSURE)
+		return TX_WEIGHT_UNSURE;
+	return weight;
 }
 
 SEC("fexit/__qdisc_run")
@@ -142,6 +162,8 @@ int BPF_PROG(run_end, struct Qdisc *q)
 	}
 	f = tx_frame_at(c, at);
 	r = &f->run;
+	if (!(r->h.flags & TX_FLAG_PARTIAL))
+		r->tx_weight = run_weight(f);
 	tx_queue_name(&r->h, f->slot);
 	r->qdisc = tx_address(c, TX_PROG_run_end, q);
 	bpf_probe_read_kernel(r->qdisc_kind, sizeof(r->qdisc_kind),
@@ -188,6 +210,40 @@ int BPF_PROG(schedule, struct Qdisc *q)
 		return tx_filtered(c, TX_PROG_schedule);
 	f->run.rescheduled = 1;
 	return tx_noted(c, TX_PROG_schedule);
+}
+
+/*
+ * A write of net.core.dev_weight or of one of its biases. Counted from when
+ * the programs are attached, armed or not: a write that has begun changes the
+ * quota at some time before it ends. The end of one whose begin came before
+ * the programs is none.
+ */
+SEC("fentry/proc_do_dev_weight")
+int BPF_PROG(weight_begin, const void *table, int write)
+{
+	struct tx_cpu *c;
+
+	if (write)
+		__sync_fetch_and_add(&weight_begun, 1);
+	c = tx_enter(TX_PROG_weight_begin);
+	if (!c)
+		return 0;
+	return write ? tx_noted(c, TX_PROG_weight_begin) :
+		       tx_filtered(c, TX_PROG_weight_begin);
+}
+
+SEC("fexit/proc_do_dev_weight")
+int BPF_PROG(weight_end, const void *table, int write)
+{
+	struct tx_cpu *c;
+
+	if (write && weight_ended != weight_begun)
+		__sync_fetch_and_add(&weight_ended, 1);
+	c = tx_enter(TX_PROG_weight_end);
+	if (!c)
+		return 0;
+	return write ? tx_noted(c, TX_PROG_weight_end) :
+		       tx_filtered(c, TX_PROG_weight_end);
 }
 
 SEC("fentry/net_tx_action")

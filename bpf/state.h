@@ -39,6 +39,8 @@ enum tx_program {
 	TX_PROG_pace_begin,
 	TX_PROG_pace_end,
 	TX_PROG_watchdog,
+	TX_PROG_weight_begin,
+	TX_PROG_weight_end,
 	TX_PROG_snapshot,
 	TX_PROG_quiet,
 	TX_PROG_MAX,
@@ -64,7 +66,7 @@ struct tx_config {
 	__u32 nnetns;
 	__u32 nqdiscs;
 	__u32 nqueues;
-	__u32 pad;
+	__u32 weighs; /* the programs weight_begin and weight_end are there */
 	struct tx_device_id devices[TX_FILTER_DEVICES];
 	__u32 netns[TX_FILTER_NETNS];
 	__u8 qdiscs[TX_FILTER_QDISCS][16];
@@ -75,6 +77,10 @@ volatile const struct tx_config config = {};
 
 /* Set when every program is attached, cleared before the first detaches. */
 volatile __u32 armed = 0;
+
+/* Writes of the sysctls that make the quota of a run, begun and ended. */
+__u32 weight_begun;
+__u32 weight_ended;
 
 enum tx_frame_type {
 	TX_FRAME_RECORD, /* a record that is no span, while it is made */
@@ -103,10 +109,11 @@ struct tx_begun {
 	__u32 num_queued;
 	__u32 num_compl;
 	__u32 adj_limit;
+	__u32 weight_ended;
 	__u8 txq_state;
 	__u8 qdisc_state;
 	__u8 bypass; /* follows a bypass send */
-	__u8 pad[5];
+	__u8 pad;
 };
 
 /* Bypass sends of a queue that went as they should, not yet recorded. */
@@ -151,7 +158,10 @@ struct tx_frame {
 		struct tx_header h;
 	};
 	union {
-		struct tx_batch last; /* run */
+		struct {
+			struct tx_batch last;
+			__u32 weight_ended; /* when it began */
+		}; /* run */
 		struct tx_attempts at; /* direct, hand-over */
 		__u64 begun; /* wfree: calls begun on the socket */
 	};

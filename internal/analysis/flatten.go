@@ -57,6 +57,8 @@ func (q *QueueReport) Metrics() []Metric {
 	m.hist("runs.packets", q.Runs.Packets)
 	m.hist("runs.restarts", q.Runs.Restarts)
 	m.count("runs.quota_ended", "", q.Runs.QuotaEnded)
+	m.add("runs.quota_min", "packets", float64(q.Runs.QuotaMin))
+	m.add("runs.quota_max", "packets", float64(q.Runs.QuotaMax))
 	m.by("runs.who", q.Runs.Who)
 	m.dist("runs.duration", "ns", q.Runs.DurationNS)
 

@@ -71,6 +71,8 @@ type RunReport struct {
 	Packets    []Count        `json:"packets"`  // per run
 	Restarts   []Count        `json:"restarts"` // per run
 	QuotaEnded U64            `json:"quota_ended"`
+	QuotaMin   uint32         `json:"quota_min_packets,omitempty"` // least and most that was in force
+	QuotaMax   uint32         `json:"quota_max_packets,omitempty"`
 	Who        map[string]U64 `json:"who"` // enqueue bypass net_tx_action unknown
 	DurationNS Dist           `json:"duration_ns"`
 }
@@ -125,7 +127,7 @@ type BQLReport struct {
 	Series       []Point `json:"series,omitempty"` // limit and in-flight over time
 	MeanLen      float64 `json:"mean_len_bytes"`   // of the packets handed over
 	LimitPackets float64 `json:"limit_packets"`    // last limit divided by the mean length
-	Quota        uint32  `json:"quota_packets"`    // dev_tx_weight
+	Quota        uint32  `json:"quota_packets"`    // dev_tx_weight, of the last run
 	ForeignBytes U64     `json:"foreign_bytes"`    // charged by others
 	Foreign      U64     `json:"foreign"`          // how often
 	// B13's coverage: bytes by which num_completed advanced, and those of

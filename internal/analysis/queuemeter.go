@@ -122,8 +122,15 @@ func (m *queueMeter) run(r *Run) {
 	m.packets.add(r.Packets)
 	m.restart.add(r.Restarted())
 	m.who[min(r.Who, event.WhoNetTxAction)]++
-	if r.Weight > 0 && r.Packets >= r.Weight {
-		m.runs.QuotaEnded++
+	if r.Weight > 0 {
+		if m.runs.QuotaMin == 0 {
+			m.runs.QuotaMin = r.Weight
+		}
+		m.runs.QuotaMin, m.runs.QuotaMax = min(m.runs.QuotaMin, r.Weight), max(m.runs.QuotaMax, r.Weight)
+		m.bql.Quota = r.Weight
+		if r.Packets >= r.Weight {
+			m.runs.QuotaEnded++
+		}
 	}
 	if r.Flags&event.FlagDurLong == 0 {
 		m.runs.DurationNS.add(uint64(r.Dur))
@@ -259,7 +266,9 @@ func (m *queueMeter) report(q *Queue, h *capture.Header) QueueReport {
 	r.Handovers.Size = m.size.counts()
 	r.Requeues.Cause = m.cause.named(causeNames...)
 	r.BQL.Series = m.series.report()
-	r.BQL.Quota = h.Settings.TxWeight()
+	if r.BQL.Quota == 0 {
+		r.BQL.Quota = h.Settings.TxWeight()
+	}
 	if r.Handovers.Packets > 0 {
 		r.BQL.MeanLen = float64(r.Handovers.Bytes) / float64(r.Handovers.Packets)
 	}

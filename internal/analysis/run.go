@@ -18,8 +18,10 @@ type Run struct {
 	Whole    bool
 
 	// Weight is dev_tx_weight, the quota of a run; 0 when it is not known or
-	// changed about this time.
-	Weight uint32
+	// changed about this time. Noticed says that it rests on the capture's
+	// header and notices, which may tell of a change later.
+	Weight  uint32
+	Noticed bool
 }
 
 // Restart is one qdisc_restart: a batch and its sch_direct_xmit. Either is nil

@@ -10,7 +10,8 @@ import (
 // run joins a run with what waited for it and gives all of it out.
 func (r *rebuild) run(l *lane, rec *event.Run) {
 	run := r.runs.get()
-	*run = Run{Run: *rec, Queue: r.world.queue(&rec.Header), Kind: kindName(rec), Restarts: run.Restarts[:0], Weight: r.weight.quota()}
+	*run = Run{Run: *rec, Queue: r.world.queue(&rec.Header), Kind: kindName(rec), Restarts: run.Restarts[:0]}
+	run.Weight, run.Noticed = r.weight.of(rec)
 	l.close(&rec.Header, func(c child) { r.adopt(run, c) }, r.orphan)
 	run.Whole = l.whole(&rec.Header) && run.agrees()
 

@@ -164,8 +164,14 @@ type Run struct {
 	TxqStateEnd     uint8
 	Rescheduled     uint8 // this run called __netif_schedule for its own qdisc
 	Who             uint8 // Who*
-	Pad             [2]uint8
+
+	// TxWeight is dev_tx_weight when the run began, its quota: 0 when it was
+	// not read, WeightUnsure when it was being changed or does not fit.
+	TxWeight uint16 `unit:"packets"`
 }
+
+// WeightUnsure is Run.TxWeight of a run whose quota has no one value.
+const WeightUnsure = 1<<16 - 1
 
 // Dequeue is one dequeue_skb that gave skbs, seen at tracepoint qdisc_dequeue.
 // The list is before validation: a GSO skb counts as one packet. Txq, state

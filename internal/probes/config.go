@@ -51,7 +51,7 @@ type bpfConfig struct {
 	Nnetns      uint32
 	Nqdiscs     uint32
 	Nqueues     uint32
-	Pad         uint32
+	Weighs      uint32
 	Devices     [maxDevices]DeviceID
 	Netns       [maxNetns]uint32
 	Qdiscs      [maxQdiscs][16]byte
@@ -60,7 +60,7 @@ type bpfConfig struct {
 
 // kernelSide is the configuration as the programs read it. devices are the
 // ones that Filter.Ifnames named.
-func (c *Config) kernelSide(f *Facts, devices []DeviceID) (*bpfConfig, error) {
+func (c *Config) kernelSide(f *Facts, p *Plan, devices []DeviceID) (*bpfConfig, error) {
 	b := &bpfConfig{
 		WakeBytes:   c.RingBytes / 4,
 		SkbTruesize: f.Kernel.SkbTruesize,
@@ -68,6 +68,9 @@ func (c *Config) kernelSide(f *Facts, devices []DeviceID) (*bpfConfig, error) {
 		Nnetns:      uint32(len(c.Filter.Netns)),
 		Nqdiscs:     uint32(len(c.Filter.Qdiscs)),
 		Nqueues:     uint32(len(c.Filter.Queues)),
+	}
+	if p.observes("run.weight") {
+		b.Weighs = 1
 	}
 	if !c.RawAddresses {
 		b.AddressXor, b.AddressMul = rand.Uint64(), rand.Uint64()|1

@@ -99,6 +99,7 @@ func (f *Facts) types(spec *btf.Spec, functions, tracepoints []string) {
 	f.Fields["netdev_queue.dql"] = offsetOf(spec, "netdev_queue", "dql") >= 0
 	f.Fields["pcpu_hot.preempt_count"] = offsetOf(spec, "pcpu_hot", "preempt_count") >= 0
 	f.Fields["task_struct.net_xmit"] = offsetOf(spec, "task_struct", "net_xmit") >= 0
+	f.Fields["net_hotdata.dev_tx_weight"] = offsetOf(spec, "net_hotdata", "dev_tx_weight") >= 0
 	f.Fields["dql.order"] = dqlOrder(spec)
 	f.Kernel.SkbTruesize = skbTruesize(spec)
 }

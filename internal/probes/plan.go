@@ -4,6 +4,7 @@ package probes
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/txtrace/txtrace/internal/capture"
@@ -48,6 +49,11 @@ func NewPlan(f *Facts, backend string) (*Plan, error) {
 		p.Choices = append(p.Choices, c)
 	}
 	return p, missing
+}
+
+// observes says whether a fact has a source.
+func (p *Plan) observes(fact string) bool {
+	return slices.ContainsFunc(p.Choices, func(c capture.Choice) bool { return c.Fact == fact && c.State == "chosen" })
 }
 
 // gap says what the kernel lacks for a source, "" when nothing.

@@ -46,6 +46,21 @@ var points = []Point{
 		Rules: []string{"D4"},
 	},
 	{
+		Fact: "run.weight", Meaning: "the quota in force when the run began",
+		Sources: []Source{
+			{
+				Name: "net_hotdata.dev_tx_weight, fentry+fexit proc_do_dev_weight", Backend: "btf",
+				Programs: []string{"weight_begin", "weight_end"}, Functions: []string{"proc_do_dev_weight"},
+				Symbols: []string{"net_hotdata"}, Fields: []string{"net_hotdata.dev_tx_weight"},
+			},
+			{
+				Name: "dev_tx_weight, fentry+fexit proc_do_dev_weight", Backend: "btf",
+				Programs: []string{"weight_begin", "weight_end"}, Functions: []string{"proc_do_dev_weight"},
+				Symbols: []string{"dev_tx_weight"},
+			},
+		},
+	},
+	{
 		Fact: "run.who", Meaning: "an enqueue, a bypass or net_tx_action ran the qdisc",
 		Sources: []Source{{
 			Name: "fentry+fexit net_tx_action", Backend: "btf",

@@ -91,7 +91,7 @@ func newRecorder(p *Plan, f *Facts, c *Config) (r *recorder, err error) {
 	if err != nil {
 		return r, err
 	}
-	b, err := c.kernelSide(f, ids)
+	b, err := c.kernelSide(f, p, ids)
 	if err != nil {
 		return r, err
 	}

@@ -37,6 +37,8 @@ const (
 	txtraceProgRunEnd          = "run_end"
 	txtraceProgSchedule        = "schedule"
 	txtraceProgWatchdog        = "watchdog"
+	txtraceProgWeightBegin     = "weight_begin"
+	txtraceProgWeightEnd       = "weight_end"
 	txtraceProgWfreeBegin      = "wfree_begin"
 	txtraceProgWfreeEnd        = "wfree_end"
 	txtraceProgWriteBegin      = "write_begin"
@@ -48,6 +50,8 @@ const (
 	txtraceVarQueueSlots       = "queue_slots"
 	txtraceVarQueues           = "queues"
 	txtraceVarTxTypesInBtf     = "tx_types_in_btf"
+	txtraceVarWeightBegun      = "weight_begun"
+	txtraceVarWeightEnded      = "weight_ended"
 )
 
 // loadTxtrace returns the embedded CollectionSpec for txtrace.
@@ -110,6 +114,8 @@ type txtraceProgramSpecs struct {
 	RunEnd          *ebpf.ProgramSpec `ebpf:"run_end"`
 	Schedule        *ebpf.ProgramSpec `ebpf:"schedule"`
 	Watchdog        *ebpf.ProgramSpec `ebpf:"watchdog"`
+	WeightBegin     *ebpf.ProgramSpec `ebpf:"weight_begin"`
+	WeightEnd       *ebpf.ProgramSpec `ebpf:"weight_end"`
 	WfreeBegin      *ebpf.ProgramSpec `ebpf:"wfree_begin"`
 	WfreeEnd        *ebpf.ProgramSpec `ebpf:"wfree_end"`
 	WriteBegin      *ebpf.ProgramSpec `ebpf:"write_begin"`
@@ -136,6 +142,8 @@ type txtraceVariableSpecs struct {
 	QueueSlots   *ebpf.VariableSpec `ebpf:"queue_slots"`
 	Queues       *ebpf.VariableSpec `ebpf:"queues"`
 	TxTypesInBtf *ebpf.VariableSpec `ebpf:"tx_types_in_btf"`
+	WeightBegun  *ebpf.VariableSpec `ebpf:"weight_begun"`
+	WeightEnded  *ebpf.VariableSpec `ebpf:"weight_ended"`
 }
 
 // txtraceObjects contains all objects after they have been loaded into the kernel.
@@ -182,6 +190,8 @@ type txtraceVariables struct {
 	QueueSlots   *ebpf.Variable `ebpf:"queue_slots"`
 	Queues       *ebpf.Variable `ebpf:"queues"`
 	TxTypesInBtf *ebpf.Variable `ebpf:"tx_types_in_btf"`
+	WeightBegun  *ebpf.Variable `ebpf:"weight_begun"`
+	WeightEnded  *ebpf.Variable `ebpf:"weight_ended"`
 }
 
 // txtracePrograms contains all programs after they have been loaded into the kernel.
@@ -206,6 +216,8 @@ type txtracePrograms struct {
 	RunEnd          *ebpf.Program `ebpf:"run_end"`
 	Schedule        *ebpf.Program `ebpf:"schedule"`
 	Watchdog        *ebpf.Program `ebpf:"watchdog"`
+	WeightBegin     *ebpf.Program `ebpf:"weight_begin"`
+	WeightEnd       *ebpf.Program `ebpf:"weight_end"`
 	WfreeBegin      *ebpf.Program `ebpf:"wfree_begin"`
 	WfreeEnd        *ebpf.Program `ebpf:"wfree_end"`
 	WriteBegin      *ebpf.Program `ebpf:"write_begin"`
@@ -232,6 +244,8 @@ func (p *txtracePrograms) Close() error {
 		p.RunEnd,
 		p.Schedule,
 		p.Watchdog,
+		p.WeightBegin,
+		p.WeightEnd,
 		p.WfreeBegin,
 		p.WfreeEnd,
 		p.WriteBegin,

@@ -74,6 +74,10 @@ func addRuns(to, r *analysis.RunReport) {
 	to.Packets = addCounts(to.Packets, r.Packets)
 	to.Restarts = addCounts(to.Restarts, r.Restarts)
 	to.QuotaEnded += r.QuotaEnded
+	if to.QuotaMin == 0 || r.QuotaMin > 0 && r.QuotaMin < to.QuotaMin {
+		to.QuotaMin = r.QuotaMin
+	}
+	to.QuotaMax = max(to.QuotaMax, r.QuotaMax)
 	to.Who = addMap(to.Who, r.Who)
 	to.DurationNS = addDist(to.DurationNS, r.DurationNS)
 }

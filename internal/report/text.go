@@ -147,11 +147,19 @@ func runs(p *printer, r *Runs) {
 		partial = p.count(uint64(r.Partial)) + " not seen whole"
 	}
 	p.field("runs", p.count(uint64(r.Count)), partial,
-		fmt.Sprintf("%s ended by the quota (%s)", p.count(uint64(r.QuotaEnded)), share(uint64(r.QuotaEnded), uint64(r.Count))))
+		fmt.Sprintf("%s ended by the quota%s (%s)", p.count(uint64(r.QuotaEnded)), between(r.QuotaMin, r.QuotaMax), share(uint64(r.QuotaEnded), uint64(r.Count))))
 	p.field("run by", p.each(r.Who)...)
 	p.field("run time", duration)
 	p.histogram("packets", "runs", r.Packets)
 	p.histogram("restarts", "runs", r.Restarts)
+}
+
+// between says how far a quota went that was changed.
+func between(least, most uint32) string {
+	if least == most {
+		return ""
+	}
+	return fmt.Sprintf(" of %d to %d packets", least, most)
 }
 
 func bypass(p *printer, b *analysis.BypassReport) {

@@ -36,15 +36,21 @@ var bulkVariants = []model.Variant{
 // ended it: that stands for the variant whose bound it is and against the
 // others. Never exceeding a bound proves nothing.
 func judgeD2(j *analysis.Judge, b *analysis.Batch) {
-	if !b.OneTxQueue() || b.Quota == 0 || b.Origin == analysis.OriginGSOSkb {
+	if !b.OneTxQueue() || b.Origin == analysis.OriginGSOSkb {
+		return
+	}
+	if b.Quota == 0 {
+		if b.Run != nil && b.Run.Weight == 0 && !b.Partial() && bytesAndPacketsLeft(b) {
+			j.Undecided(analysis.Changed)
+		}
 		return
 	}
 	d := dequeueD2(b)
 	above, _ := d.Legal(b.Sum(), noBytes)
 	left := bytesAndPacketsLeft(b) && someBoundEnded(b)
 	claim := analysis.Claim{
-		Quota: left || above == model.No,                // older bounds do not depend on it
-		Clear: b.Run != nil && b.Packets > b.Run.Weight, // whatever was sent before
+		Quota: (b.Run == nil || b.Run.Noticed) && (left || above == model.No), // older bounds do not depend on it
+		Clear: b.Run != nil && b.Packets > b.Run.Weight,                       // whatever was sent before
 	}
 	j.Weigh(claim, func(s analysis.Setting) (analysis.Outcome, string) {
 		d.Bulk = s.First

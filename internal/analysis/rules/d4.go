@@ -35,7 +35,7 @@ func judgeD4(j *analysis.Judge, r *analysis.Run) {
 	case r.Packets < r.Weight:
 		return
 	}
-	j.Weigh(analysis.Claim{Quota: true}, func(s analysis.Setting) (analysis.Outcome, string) {
+	j.Weigh(analysis.Claim{Quota: r.Noticed}, func(s analysis.Setting) (analysis.Outcome, string) {
 		spent := s.First != model.QuotaRestarts
 		switch {
 		case !model.LegalRun(s.First, int(r.Weight), int(r.Restarted())-1, int(r.Packets-r.LastPackets)):

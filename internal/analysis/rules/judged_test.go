@@ -61,6 +61,18 @@ func requeued(change func(q *event.Dequeue, d *event.Direct)) func(*trace) {
 	}
 }
 
+// weighed gives the runs a quota of their own.
+func weighed(weight uint16, build func(*trace)) func(*trace) {
+	return func(t *trace) {
+		build(t)
+		for _, r := range t.recs {
+			if run, ok := r.(*event.Run); ok {
+				run.TxWeight = weight
+			}
+		}
+	}
+}
+
 func spoilOf(id string, i int) func(*trace) {
 	return func(t *trace) { batch(5, 0, sent{}, nil)(t); spoils[id][i].spoil(t) }
 }
@@ -160,6 +172,27 @@ var cases = []judged{
 	{rule: "D3", name: "one packet", build: func(t *trace) { t.qflags = 0; batch(1, 0, sent{}, nil)(t) }},
 	{rule: "D3", name: "two packets", build: func(t *trace) { t.qflags = 0; batch(2, 0, sent{}, nil)(t) }, want: counts{1, 0, 0, 0, 0}},
 	{rule: "D3", name: "list cut", build: func(t *trace) { t.shared(); last[event.Dequeue](t, 0).Flags |= event.FlagWalkCut }, want: counts{0, 0, 0, 0, 1}, reason: analysis.Cut},
+	{rule: "D2", name: "a quota of its own", build: weighed(300, batch(224, 5, sent{}, nil))},
+	{rule: "D2", name: "at a quota of its own", build: weighed(8, batch(9, 5, sent{}, nil)), want: counts{1, 0, 0, 0, 0}},
+	{rule: "D2", name: "above a quota of its own", build: weighed(8, batch(10, 5, sent{}, nil)), want: counts{0, 1, 0, 0, 0}},
+	{rule: "D2", name: "above a quota of its own, which changed later", build: func(t *trace) {
+		weighed(64, batch(66, 5, sent{}, nil))(t)
+		t.own(notice(event.NoticeSysctl, "net.core.dev_weight", 64, 300))
+	}, want: counts{0, 1, 0, 0, 0}},
+	{rule: "D2", name: "a quota that changed meanwhile", build: weighed(event.WeightUnsure, batch(70, 5, sent{}, nil)), want: counts{0, 0, 0, 0, 1}, reason: analysis.Changed},
+	{rule: "D4", name: "below a quota of its own", build: weighed(300, batch(100, 0, sent{}, nil))},
+	{rule: "D4", name: "at a quota of its own", build: weighed(8, func(t *trace) { batch(8, 0, sent{}, nil)(t); last[event.Run](t, 0).Rescheduled = 1 }), want: counts{1, 0, 0, 0, 0}},
+	{rule: "D4", name: "unscheduled at a quota of its own", build: weighed(8, batch(8, 0, sent{}, nil)), want: counts{0, 1, 0, 0, 0}},
+	{rule: "D4", name: "overlong by a quota of its own", build: weighed(8, func(t *trace) {
+		r := t.run()
+		for range 9 {
+			r.dequeue(1, 142, 1)
+			r.send(sent{})
+		}
+		r.end().Rescheduled = 1
+		t.own(notice(event.NoticeSysctl, "net.core.dev_weight", 8, 300))
+	}), want: counts{0, 1, 0, 0, 0}},
+	{rule: "D4", name: "a quota that changed meanwhile", build: weighed(event.WeightUnsure, batch(65, 0, sent{}, nil)), want: counts{0, 0, 0, 0, 1}, reason: analysis.Changed},
 	{rule: "D4", name: "below the quota", build: batch(63, 0, sent{}, nil)},
 	{rule: "D4", name: "at the quota", build: batch(64, 0, sent{}, nil), want: counts{1, 0, 0, 0, 0}},
 	{rule: "D4", name: "partial", build: func(t *trace) { batch(65, 0, sent{}, nil)(t); last[event.Run](t, 0).Flags |= event.FlagPartial }},
