@@ -16,28 +16,30 @@ const (
 	ReasonSlow   Reason = "slow"    // shared qdisc: nine packets, or one for another queue
 	ReasonGSOSkb Reason = "gso_skb" // requeued earlier, given alone
 	ReasonNoBQL  Reason = "nobql"   // the driver charges no bytes, so BQL allows none
+	ReasonGSO    Reason = "gso"     // under BulkGSOStop: after a GSO skb nothing follows
+	ReasonDrop   Reason = "drop"    // under ValidateLocked: validation dropped the next packet
 )
 
 // slowMost is the most packets that a qdisc shared by several queues gives at
-// once: a head and eight more, without a bound of bytes or quota.
+// once: a head and eight more, without a bound of bytes or quota. It is younger
+// than 000 ([4d202a0d31b3, 4.8]); BulkBytes is given it for all of its time.
 const slowMost = 1 + 8
 
 // Dequeue is what one dequeue_skb of fresh packets starts from (000; today's
 // kernel: dequeue_skb and try_bulk_dequeue_skb of net/sched/sch_generic.c).
 type Dequeue struct {
 	Bulk       Variant // SwitchBulk
+	GSO        Variant // SwitchBulkGSO; empty is BulkGSOPass
+	Validate   Variant // SwitchValidate; empty is ValidateUnlocked
 	Quota      Variant // SwitchQuota; QuotaStop bounds the batch by Left
 	OneTxQueue bool    // the qdisc has TCQ_F_ONETXQUEUE
 	BQL        bool    // the driver charges bytes
 	Avail      int32   // DQL.Avail at the dequeue, in bytes; 0 without BQL
 	Left       int     // packets left of the run's quota, 1 or more
-}
 
-// Packet is what a dequeue looks at: skb->len before validation (a GSO packet
-// counts as one) and the transmit queue.
-type Packet struct {
-	Len   uint32
-	Queue uint16
+	// What-if: bounds that 000 proposed and no kernel has; 0 is none.
+	MoreLimit int   // packets of a batch, the head included
+	ByteCap   int32 // bytes in place of a larger Avail; 1 switches bulking off
 }
 
 // Batch sums up what one dequeue gave.
@@ -65,6 +67,14 @@ func (d Dequeue) bulks() bool {
 
 // most is the largest batch by count, the head included.
 func (d Dequeue) most() int {
+	most := d.kernelMost()
+	if d.MoreLimit > 0 {
+		most = min(most, d.MoreLimit)
+	}
+	return most
+}
+
+func (d Dequeue) kernelMost() int {
 	switch {
 	case !d.bulks():
 		return 1
@@ -84,6 +94,14 @@ func (d Dequeue) most() int {
 	return math.MaxInt
 }
 
+// capped is avail under ByteCap.
+func (d Dequeue) capped(avail int32) int32 {
+	if d.ByteCap > 0 {
+		return min(avail, d.ByteCap)
+	}
+	return avail
+}
+
 // full says whether a batch that ends here was ended by a bound, and by which.
 // avail stands for d.Avail.
 func (d Dequeue) full(b Batch, avail int32) (Reason, bool) {
@@ -93,7 +111,7 @@ func (d Dequeue) full(b Batch, avail int32) (Reason, bool) {
 		return ReasonSlow, b.N >= d.most()
 	case !d.BQL:
 		return ReasonNoBQL, true
-	case int64(b.Bytes) >= int64(avail):
+	case int64(b.Bytes) >= int64(d.capped(avail)):
 		return ReasonBytes, true
 	}
 	return ReasonBudget, b.N >= d.most()
@@ -102,21 +120,40 @@ func (d Dequeue) full(b Batch, avail int32) (Reason, bool) {
 // Take plays the dequeue of a head and of what next gives after it, which is
 // called only while the kernel would ask the qdisc. stray is a packet for
 // another queue that a shared qdisc gave: it goes to skb_bad_txq.
+//
+// Under ValidateLocked a packet that validation drops is gone and ends the
+// batch. If that is the head, the batch is empty, and the kernel takes the
+// qdisc for empty: the run ends although packets wait (000, V6 1/2).
 func (d Dequeue) Take(head Packet, next func() (Packet, bool)) (b Batch, why Reason, stray *Packet) {
+	if d.drops(head) {
+		return b, ReasonDrop, nil
+	}
 	b.Add(head.Len)
-	for {
+	for tail := head; ; {
 		if why, full := d.full(b, d.Avail); full {
 			return b, why, nil
 		}
-		p, ok := next()
-		if !ok {
-			return b, ReasonQdisc, nil
+		if d.GSO == BulkGSOStop && d.OneTxQueue && tail.IsGSO() {
+			return b, ReasonGSO, nil
 		}
-		if !d.OneTxQueue && p.Queue != head.Queue {
-			return b, ReasonSlow, &p
+		p, ok := next()
+		switch {
+		case !ok:
+			return b, ReasonQdisc, nil
+		case !d.OneTxQueue && p.Queue != head.Queue:
+			parked := p
+			return b, ReasonSlow, &parked
+		case d.drops(p):
+			return b, ReasonDrop, nil
 		}
 		b.Add(p.Len)
+		tail = p
 	}
+}
+
+// drops says whether the dequeue itself loses the packet.
+func (d Dequeue) drops(p Packet) bool {
+	return d.Validate == ValidateLocked && p.Drop
 }
 
 // Range is an interval of bytes, both ends included: completions on other CPUs
@@ -142,9 +179,9 @@ func (d Dequeue) Legal(b Batch, avail Range) (a Answer, bound Reason) {
 	}
 	before := int64(b.Bytes) - int64(b.Last) // taken when the last one was asked for
 	switch {
-	case before < int64(avail.Min):
+	case before < int64(d.capped(avail.Min)):
 		return Yes, ""
-	case before < int64(avail.Max):
+	case before < int64(d.capped(avail.Max)):
 		return Maybe, ReasonBytes
 	}
 	return No, ReasonBytes

@@ -57,12 +57,12 @@ func TestBulkTake(t *testing.T) {
 		{"the head uses all bytes", fresh(60), Packet{Len: 60}, make([]Packet, 9), 1, ReasonBytes},
 		{"over the limit already", fresh(-5), Packet{Len: 60}, make([]Packet, 9), 1, ReasonBytes},
 		{"the last one may overshoot", fresh(61), Packet{Len: 60}, []Packet{{Len: 64000}, {Len: 60}}, 2, ReasonBytes},
-		{"one left of the quota", Dequeue{BulkBudget, QuotaAfter, true, true, 9000, 1}, Packet{Len: 60}, make([]Packet, 9), 2, ReasonBudget},
-		{"no BQL", Dequeue{BulkBudget, QuotaAfter, true, false, 0, 64}, Packet{Len: 60}, make([]Packet, 9), 1, ReasonNoBQL},
-		{"shared qdisc", Dequeue{BulkBudget, QuotaAfter, false, false, 0, 64}, Packet{Len: 60}, make([]Packet, 20), 9, ReasonSlow},
-		{"shared qdisc ignores the quota", Dequeue{BulkBudget, QuotaAfter, false, true, -1, 1}, Packet{Len: 60}, make([]Packet, 20), 9, ReasonSlow},
-		{"shared qdisc, other queue", Dequeue{BulkBudget, QuotaAfter, false, true, 0, 64}, Packet{Len: 60}, []Packet{{}, {Queue: 3}, {}}, 2, ReasonSlow},
-		{"shared qdisc, V5", Dequeue{BulkCap7, QuotaRestarts, false, true, 9000, 64}, Packet{Len: 60}, make([]Packet, 20), 1, ReasonBudget},
+		{"one left of the quota", Dequeue{Bulk: BulkBudget, Quota: QuotaAfter, OneTxQueue: true, BQL: true, Avail: 9000, Left: 1}, Packet{Len: 60}, make([]Packet, 9), 2, ReasonBudget},
+		{"no BQL", Dequeue{Bulk: BulkBudget, Quota: QuotaAfter, OneTxQueue: true, Avail: 0, Left: 64}, Packet{Len: 60}, make([]Packet, 9), 1, ReasonNoBQL},
+		{"shared qdisc", Dequeue{Bulk: BulkBudget, Quota: QuotaAfter, Avail: 0, Left: 64}, Packet{Len: 60}, make([]Packet, 20), 9, ReasonSlow},
+		{"shared qdisc ignores the quota", Dequeue{Bulk: BulkBudget, Quota: QuotaAfter, BQL: true, Avail: -1, Left: 1}, Packet{Len: 60}, make([]Packet, 20), 9, ReasonSlow},
+		{"shared qdisc, other queue", Dequeue{Bulk: BulkBudget, Quota: QuotaAfter, BQL: true, Avail: 0, Left: 64}, Packet{Len: 60}, []Packet{{}, {Queue: 3}, {}}, 2, ReasonSlow},
+		{"shared qdisc, V5", Dequeue{Bulk: BulkCap7, Quota: QuotaRestarts, BQL: true, Avail: 9000, Left: 64}, Packet{Len: 60}, make([]Packet, 20), 1, ReasonBudget},
 	}
 	for _, c := range cases {
 		asked := 0
@@ -252,4 +252,43 @@ func TestBulkBothDirections(t *testing.T) {
 			t.Fatalf("%+v: one more than taken, %+v, is legal: %s", d, b, a)
 		}
 	})
+}
+
+// V6 1/2 ends a batch with a GSO skb and takes nothing after a GSO head; 2/2
+// counts them as one packet each.
+func TestBulkGSOVariants(t *testing.T) {
+	small := Packet{Len: 1514}
+	cases := []struct {
+		name       string
+		list       []Packet
+		stop, pass int
+		stopWhy    Reason
+	}{
+		{"last", []Packet{small, small, gso(4), small, gso(4)}, 3, 5, ReasonGSO},
+		{"head", []Packet{gso(4), small, small}, 1, 3, ReasonGSO},
+		{"none", []Packet{small, small}, 2, 2, ReasonQdisc},
+		{"bytes first", []Packet{small, gso(45), small}, 2, 2, ReasonBytes},
+	}
+	for _, c := range cases {
+		for g, want := range map[Variant]int{BulkGSOStop: c.stop, BulkGSOPass: c.pass} {
+			d := fresh(60000)
+			d.Bulk, d.GSO = BulkBytes, g
+			i := 0
+			b, why, _ := d.Take(c.list[0], func() (Packet, bool) {
+				i++
+				if i == len(c.list) {
+					return Packet{}, false
+				}
+				return c.list[i], true
+			})
+			if b.N != want || g == BulkGSOStop && why != c.stopWhy {
+				t.Errorf("%s, %s: took %d, ended by %s; want %d, %s", c.name, g, b.N, why, want, c.stopWhy)
+			}
+		}
+	}
+	shared := fresh(0)
+	shared.OneTxQueue, shared.GSO = false, BulkGSOStop
+	if b, why, _ := shared.Take(gso(4), endless(60)); b.N != 9 || why != ReasonSlow {
+		t.Errorf("shared qdisc: took %d, ended by %s; it is younger than that stop", b.N, why)
+	}
 }

@@ -11,10 +11,10 @@ import (
 // run plays a run over a qdisc that never empties, with all of its bytes
 // available to each restart.
 func run(d Dequeue, weight int, length uint32) Run {
-	return RunQdisc(d.Quota, weight, func(left int) (int, bool, bool) {
+	return Quota{Charge: d.Quota, Weight: weight}.Run(func(left int) Restart {
 		d.Left = left
 		b, _, _ := d.Take(Packet{Len: length}, endless(length))
-		return b.N, false, true
+		return Restart{Packets: b.N, Again: true}
 	})
 }
 
@@ -24,13 +24,13 @@ func Test000Quota(t *testing.T) {
 		bulk, quota Variant
 		want        Run
 	}{
-		{BulkNone, QuotaRestarts, Run{64, 64, true}},
-		{BulkCap8, QuotaRestarts, Run{64, 64 * 8, true}}, // "quota was multiplied by 7 or 8"
-		{BulkCap7, QuotaRestarts, Run{64, 64 * 7, true}},
-		{BulkBytes, QuotaRestarts, Run{64, 64 * 252, true}},
-		{BulkBytes, QuotaStop, Run{1, 64, true}},
-		{BulkBytes, QuotaAfter, Run{1, 252, true}},
-		{BulkBudget, QuotaAfter, Run{1, 65, true}},
+		{BulkNone, QuotaRestarts, Run{Restarts: 64, Packets: 64, Spent: true}},
+		{BulkCap8, QuotaRestarts, Run{Restarts: 64, Packets: 64 * 8, Spent: true}}, // "quota was multiplied by 7 or 8"
+		{BulkCap7, QuotaRestarts, Run{Restarts: 64, Packets: 64 * 7, Spent: true}},
+		{BulkBytes, QuotaRestarts, Run{Restarts: 64, Packets: 64 * 252, Spent: true}},
+		{BulkBytes, QuotaStop, Run{Restarts: 1, Packets: 64, Spent: true}},
+		{BulkBytes, QuotaAfter, Run{Restarts: 1, Packets: 252, Spent: true}},
+		{BulkBudget, QuotaAfter, Run{Restarts: 1, Packets: 65, Spent: true}},
 	}
 	for _, c := range cases {
 		d := Dequeue{Bulk: c.bulk, Quota: c.quota, OneTxQueue: true, BQL: true, Avail: 381528}
@@ -59,12 +59,12 @@ func Test000RequeuedList(t *testing.T) {
 
 func TestQuotaEmptied(t *testing.T) {
 	packets := []int{3, 5, 0}
-	got := RunQdisc(QuotaAfter, 64, func(left int) (int, bool, bool) {
+	got := Quota{Charge: QuotaAfter, Weight: 64}.Run(func(left int) Restart {
 		n := packets[0]
 		packets = packets[1:]
-		return n, false, n > 0
+		return Restart{Packets: n, Again: n > 0}
 	})
-	if want := (Run{3, 8, false}); got != want {
+	if want := (Run{Restarts: 3, Packets: 8}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }
@@ -81,7 +81,7 @@ func TestQuotaBounds(t *testing.T) {
 			BQL:        true,
 		}
 		restarts, packets, batch := 0, 0, 0
-		r := RunQdisc(d.Quota, weight, func(left int) (int, bool, bool) {
+		r := Quota{Charge: d.Quota, Weight: weight}.Run(func(left int) Restart {
 			restarts, packets = restarts+1, packets+batch
 			if !LegalRun(d.Quota, weight, restarts-1, packets) {
 				t.Fatalf("%s: restart %d after %d packets is not legal", d.Quota, restarts, packets)
@@ -89,7 +89,7 @@ func TestQuotaBounds(t *testing.T) {
 			d.Left, d.Avail = left, rapid.Int32Range(-100, 20000).Draw(t, "avail")
 			b, _, _ := d.Take(Packet{Len: 60}, endless(60))
 			batch = b.N
-			return batch, false, true
+			return Restart{Packets: batch, Again: true}
 		})
 		if r.Restarts != restarts || r.Packets != packets+batch || !r.Spent {
 			t.Fatalf("%+v, want %d restarts, %d packets", r, restarts, packets+batch)
@@ -110,4 +110,34 @@ func TestQuotaBounds(t *testing.T) {
 			t.Fatalf("%+v: more than %d packets", r, most)
 		}
 	})
+}
+
+// A waiting task ends a run up to 5.4, after the restart and only if the quota
+// did not.
+func TestReschedVariants(t *testing.T) {
+	for resched, want := range map[Variant]Run{
+		ReschedYes: {Restarts: 3, Packets: 30, Yielded: true},
+		ReschedNo:  {Restarts: 7, Packets: 70, Spent: true},
+	} {
+		n := 0
+		got := Quota{Charge: QuotaAfter, Weight: 64, Resched: resched}.Run(func(int) Restart {
+			n++
+			return Restart{Packets: 10, Again: true, NeedResched: n >= 3}
+		})
+		if got != want {
+			t.Errorf("%s: %+v, want %+v", resched, got, want)
+		}
+	}
+	got := Quota{Charge: QuotaAfter, Weight: 64, Resched: ReschedYes}.Run(func(int) Restart {
+		return Restart{Packets: 64, Again: true, NeedResched: true}
+	})
+	if want := (Run{Restarts: 1, Packets: 64, Spent: true}); got != want {
+		t.Errorf("both at once: %+v, want %+v", got, want)
+	}
+	got = Quota{Charge: QuotaAfter, Weight: 64, Resched: ReschedYes}.Run(func(int) Restart {
+		return Restart{Packets: 3, NeedResched: true}
+	})
+	if want := (Run{Restarts: 1, Packets: 3}); got != want {
+		t.Errorf("nothing more to send: %+v, want %+v", got, want)
+	}
 }

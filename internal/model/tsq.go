@@ -13,6 +13,7 @@ const PacingShift = 10
 type Socket struct {
 	Wmem        uint32 // sk_wmem_alloc: WmemBase + truesize of the skbs below TCP, in bytes
 	Truesize    uint32 // of the skb to be sent, in bytes
+	MSS         uint32 // payload bytes of a segment; read by what-ifs only
 	PacingRate  uint64 // sk_pacing_rate, bytes per second
 	PacingShift uint8  // sk_pacing_shift
 	Paced       bool   // sk_pacing_status is not SK_PACING_NONE
@@ -24,33 +25,50 @@ type Socket struct {
 
 // TSQLimit is the number of bytes that Wmem is held against.
 func (s Socket) TSQLimit(limit Variant) uint64 {
-	sysctl := uint64(int64(s.LimitOutput))
+	sysctl := uint64(int64(s.LimitOutput)) // a negative one bounds nothing
 	byTime := s.PacingRate >> s.PacingShift
-	var l uint64
+	l := max(uint64(2*s.Truesize), byTime)
 	switch limit {
 	case TSQLimitConstant:
-		return sysctl
+		return uint64(max(s.LimitOutput, 0))
 	case TSQLimitRate:
 		return max(uint64(s.Truesize), byTime)
+	case TSQLimitFloor:
+		return max(sysctl, byTime)
+	case TSQLimitMs:
+		return max(s.PacingRate/1000, uint64(2*s.MSS))
+	case TSQLimitShift8:
+		return max(s.PacingRate>>8, uint64(2*s.MSS))
 	case TSQLimitUnpaced:
-		l = max(uint64(2*s.Truesize), byTime)
 		if !s.Paced {
 			l = min(l, sysctl)
 		}
 	default:
-		l = min(max(uint64(2*s.Truesize), byTime), sysctl)
+		l = min(l, sysctl)
 	}
 	l <<= s.Factor
 	return l + s.PacingRate*uint64(s.TxDelay)>>19
 }
 
 // OverTSQLimit says whether the socket has more below TCP than it may. The
-// first limit is reached where the later ones are exceeded.
+// first limit, and the what-ifs, are reached where the others are exceeded. So
+// the text of 003 and its code differ: a slow flow has one skb below TCP under
+// TSQLimitRate, where the text says two; two take a limit of twice the
+// truesize, as all later ones have.
 func (s Socket) OverTSQLimit(limit Variant) bool {
-	if limit == TSQLimitConstant {
+	switch limit {
+	case TSQLimitConstant, TSQLimitMs, TSQLimitShift8:
 		return uint64(s.Wmem) >= s.TSQLimit(limit)
 	}
 	return uint64(s.Wmem) > s.TSQLimit(limit)
+}
+
+// CallsBack says whether the free of a skb that is sent calls back to TCP, as
+// its destructor is tcp_wfree and not sock_wfree. Up to the patch of 003 a
+// sysctl of 0 or less switched that off, though not the throttle, which then
+// holds for every skb: such a socket waits for an ACK or its user.
+func (s Socket) CallsBack(limit Variant) bool {
+	return limit != TSQLimitConstant || s.LimitOutput > 0
 }
 
 // TSQExempt says whether the socket may send above the limit, because too
@@ -63,15 +81,16 @@ func (s Socket) TSQExempt(exempt Variant) bool {
 }
 
 // Throttled says whether the skb has to wait (rule T2). The exemption is
-// younger than the first two limits.
+// younger than the first three limits, and no part of the what-ifs.
 func (s Socket) Throttled(limit, exempt Variant) bool {
 	if !s.OverTSQLimit(limit) {
 		return false
 	}
-	if limit == TSQLimitConstant || limit == TSQLimitRate {
-		return true
+	switch limit {
+	case TSQLimitUnpaced, TSQLimitAlways:
+		return !s.TSQExempt(exempt)
 	}
-	return !s.TSQExempt(exempt)
+	return true
 }
 
 // TSQFlags are the bits of sk_tsq_flags that matter here.

@@ -67,17 +67,17 @@ func TestTSQLimitVariants(t *testing.T) {
 	small := slow // the fq and 16384 of the measured runs
 	small.LimitOutput, small.Paced = 16384, true
 	cases := []struct {
-		name                            string
-		s                               Socket
-		constant, rate, unpaced, always uint64
+		name                                   string
+		s                                      Socket
+		constant, rate, floor, unpaced, always uint64
 	}{
-		{"fast", fast, 1 << 20, 1 << 22, 1 << 20, 1 << 20},
-		{"fast, paced", paced, 1 << 20, 1 << 22, 1 << 22, 1 << 20},
-		{"slow", slow, 1 << 20, 66000, 132000, 132000},
-		{"small sysctl, paced", small, 16384, 66000, 132000, 16384},
+		{"fast", fast, 1 << 20, 1 << 22, 1 << 22, 1 << 20, 1 << 20},
+		{"fast, paced", paced, 1 << 20, 1 << 22, 1 << 22, 1 << 22, 1 << 20},
+		{"slow", slow, 1 << 20, 66000, 1 << 20, 132000, 132000},
+		{"small sysctl, paced", small, 16384, 66000, 16384, 132000, 16384},
 	}
 	for _, c := range cases {
-		for limit, want := range map[Variant]uint64{TSQLimitConstant: c.constant, TSQLimitRate: c.rate, TSQLimitUnpaced: c.unpaced, TSQLimitAlways: c.always} {
+		for limit, want := range map[Variant]uint64{TSQLimitConstant: c.constant, TSQLimitRate: c.rate, TSQLimitFloor: c.floor, TSQLimitUnpaced: c.unpaced, TSQLimitAlways: c.always} {
 			if got := c.s.TSQLimit(limit); got != want {
 				t.Errorf("%s, %s: %d, want %d", c.name, limit, got, want)
 			}
@@ -93,10 +93,13 @@ func TestTSQLimitVariants(t *testing.T) {
 	}
 }
 
-// At the limit itself only the first variant stops.
+// At the limit itself only the first variant and the what-ifs stop.
 func TestTSQOver(t *testing.T) {
-	s := Socket{Wmem: 1 << 20, Truesize: 1 << 19, PacingRate: 1 << 30, PacingShift: 10, LimitOutput: 1 << 20}
-	for limit, want := range map[Variant]bool{TSQLimitConstant: true, TSQLimitRate: false, TSQLimitUnpaced: false, TSQLimitAlways: false} {
+	s := Socket{Wmem: 1 << 20, Truesize: 1 << 19, MSS: 1 << 19, PacingRate: 1 << 28, PacingShift: 8, LimitOutput: 1 << 20}
+	for limit, want := range map[Variant]bool{
+		TSQLimitConstant: true, TSQLimitRate: false, TSQLimitFloor: false, TSQLimitUnpaced: false, TSQLimitAlways: false,
+		TSQLimitMs: true, TSQLimitShift8: true,
+	} {
 		if got := s.OverTSQLimit(limit); got != want {
 			t.Errorf("%s: over %t at the limit, want %t", limit, got, want)
 		}
@@ -191,4 +194,37 @@ func TestTSQMonotonic(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The exemption belongs to the limits of its time.
+func TestTSQExemptAge(t *testing.T) {
+	s := Socket{Wmem: 1 << 30, Truesize: 2304, MSS: 1448, LimitOutput: 1 << 20}
+	for limit, want := range map[Variant]bool{
+		TSQLimitConstant: true, TSQLimitRate: true, TSQLimitFloor: true, TSQLimitMs: true, TSQLimitShift8: true,
+		TSQLimitUnpaced: false, TSQLimitAlways: false,
+	} {
+		if got := s.Throttled(limit, TSQExemptEmptyOrOne); got != want {
+			t.Errorf("%s: throttled with nothing to be acknowledged: %t, want %t", limit, got, want)
+		}
+	}
+}
+
+// A sysctl of 0 or less: as unsigned it bounds nothing, but the first limit
+// compares it as it is, and then nothing calls back.
+func TestTSQSysctlOff(t *testing.T) {
+	for _, sysctl := range []int32{0, -1} {
+		s := Socket{Wmem: WmemBase, Truesize: 2304, LimitOutput: sysctl}
+		if !s.Throttled(TSQLimitConstant, TSQExemptEmpty) || s.CallsBack(TSQLimitConstant) {
+			t.Errorf("%d: the first limit lets an idle socket send, or calls back", sysctl)
+		}
+		if !s.CallsBack(TSQLimitRate) || !s.CallsBack(TSQLimitAlways) {
+			t.Errorf("%d: a later kernel does not call back", sysctl)
+		}
+	}
+	if s := (Socket{LimitOutput: 1}); !s.CallsBack(TSQLimitConstant) {
+		t.Error("1: the first limit does not call back")
+	}
+	if got := (Socket{Truesize: 2304, LimitOutput: -1}).TSQLimit(TSQLimitAlways); got != 4608 {
+		t.Errorf("-1: limit %d, want 4608", got)
+	}
 }

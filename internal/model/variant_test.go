@@ -32,6 +32,8 @@ func TestLatest(t *testing.T) {
 		SwitchBulk: BulkBudget, SwitchQuota: QuotaAfter, SwitchRequeue: RequeueHead,
 		SwitchXmitStop: XmitStopDrv, SwitchDQLReset: DQLResetMin, SwitchDQLObject: DQLObjectWarn,
 		SwitchTSQLimit: TSQLimitAlways, SwitchTSQExempt: TSQExemptEmptyOrOne, SwitchDoorbell: DoorbellDrvStop,
+		SwitchBulkGSO: BulkGSOPass, SwitchValidate: ValidateUnlocked, SwitchResched: ReschedNo, SwitchGROBatch: GROBatchSegs,
+		SwitchPickCache: PickCacheExpires, SwitchEnqueue: EnqueueDeferList, SwitchNolock: NolockMissed,
 	}
 	got := make(map[Switch]Variant)
 	for _, s := range Switches {
@@ -58,7 +60,7 @@ func TestParse(t *testing.T) {
 		"bulk":                   `variant "bulk": want SWITCH=NAME, as in bulk=budget`,
 		"bulk=budget,":           `variant "": want SWITCH=NAME, as in bulk=budget`,
 		"bulk=64":                `variant bulk="64": unknown; bulk has none, one, cap8, cap7, bytes, budget`,
-		"bulks=bytes":            `variant switch "bulks": unknown; the switches are bulk, quota, requeue, xmit-stop, dql-reset, dql-object, tsq-limit, tsq-exempt, doorbell`,
+		"bulks=bytes":            `variant switch "bulks": unknown; the switches are bulk, bulk-gso, validate, quota, resched, requeue, xmit-stop, dql-reset, dql-object, tsq-limit, tsq-exempt, gro-batch, pick-cache, doorbell, enqueue, nolock`,
 		"quota=stop,quota=after": `variant switch "quota": set twice, to stop and to after`,
 		"bulk=bud\nget":          `variant bulk="bud\nget": unknown; bulk has none, one, cap8, cap7, bytes, budget`,
 	} {

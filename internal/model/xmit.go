@@ -74,16 +74,6 @@ func LegalRemainder(stop Variant, busy bool, s QueueState) bool {
 	return busy || Stops(stop, s)
 }
 
-// Rings says whether a driver must ring its doorbell for a packet, given the
-// queue's state after it (004; 3e59020abf0f).
-func Rings(doorbell Variant, more bool, s QueueState) bool {
-	mask := QueueDrv
-	if doorbell == DoorbellAnyStop {
-		mask |= QueueStack
-	}
-	return !more || s&mask != 0
-}
-
 // Charge accounts bytes that the driver took: netdev_tx_sent_queue under
 // DoorbellAnyStop, __netdev_tx_sent_queue under DoorbellDrvStop. It returns the
 // queue's state afterwards (rule B16) and whether the driver must ring.
