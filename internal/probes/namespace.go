@@ -92,11 +92,14 @@ func (ns namespace) doWithSys(f func(own bool) error) error {
 	return ns.do(func() error { return f(mountSys() == nil) })
 }
 
-// mountSys gives this thread a /sys of its network namespace.
+// mountSys gives this thread a /sys of its network namespace. It is not
+// mounted read-only: all mounts of one namespace share a superblock, which
+// takes that from the first, so that nobody could set anything there as long
+// as this one lives.
 func mountSys() error {
 	return errors.Join(
 		unix.Unshare(unix.CLONE_FS|unix.CLONE_NEWNS),
 		unix.Mount("", "/", "", unix.MS_SLAVE|unix.MS_REC, ""),
-		unix.Mount("sysfs", "/sys", "sysfs", unix.MS_RDONLY, ""),
+		unix.Mount("sysfs", "/sys", "sysfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""),
 	)
 }
