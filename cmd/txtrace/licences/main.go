@@ -48,8 +48,8 @@ func write(out string) error {
 			if err != nil {
 				return err
 			}
-			rule := strings.Repeat("=", 72)
-			fmt.Fprintf(&doc, "%s\n%s: %s\n%s\n\n%s\n\n", rule, p.name, filepath.Base(path), rule, bytes.TrimSpace(text))
+			rule := strings.Repeat("=", width)
+			fmt.Fprintf(&doc, "%s\n%s: %s\n%s\n\n%s\n\n", rule, p.name, filepath.Base(path), rule, fold(string(bytes.TrimSpace(text))))
 		}
 	}
 	return os.WriteFile(out, doc.Bytes(), 0o644)
