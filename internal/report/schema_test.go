@@ -54,6 +54,8 @@ func TestSchema(t *testing.T) {
 		{"cut", "report", New(cut, ByQueue)},
 		{"large", "report", New(large, ByQueue)},
 		{"empty", "report", New(empty, ByQueue)},
+		{"sample", "run", NewRun(sample(), ByQueue)},
+		{"empty", "run", NewRun(empty, ByQueue)},
 		{"sample", "verify", NewVerify(sample())},
 		{"empty", "verify", NewVerify(empty)},
 		{"sample", "rules", sampleRules(2)},
