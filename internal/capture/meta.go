@@ -45,7 +45,7 @@ type Kernel struct {
 	Machine     string `json:"machine"`
 	Commit      string `json:"commit,omitempty"`
 	Hostname    string `json:"hostname,omitempty"`
-	CPUs        int    `json:"cpus"`
+	CPUs        uint32 `json:"cpus"`
 	HZ          uint32 `json:"hz,omitempty"`
 	Preemption  string `json:"preemption,omitempty"`   // none, voluntary, full, lazy, rt
 	SkbTruesize uint32 `json:"skb_truesize,omitempty"` // SKB_TRUESIZE(1), from BTF sizes

@@ -193,7 +193,7 @@ func kernel() capture.Kernel {
 		Release: unix.ByteSliceToString(u.Release[:]),
 		Version: unix.ByteSliceToString(u.Version[:]),
 		Machine: unix.ByteSliceToString(u.Machine[:]),
-		CPUs:    runtime.NumCPU(),
+		CPUs:    uint32(runtime.NumCPU()),
 	}
 	if b, err := os.ReadFile("/proc/cmdline"); err == nil {
 		k.Cmdline = strings.TrimSpace(string(b))
