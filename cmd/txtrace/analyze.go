@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 	"math"
 	"os"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/txtrace/txtrace/internal/analysis"
 	"github.com/txtrace/txtrace/internal/analysis/rules"
-	"github.com/txtrace/txtrace/internal/capture"
 	"github.com/txtrace/txtrace/internal/report"
 )
 
@@ -20,7 +18,7 @@ import (
 func (v *verifyFlags) options() (analysis.Options, error) {
 	o := analysis.Options{Rules: rules.All(), Strict: v.strict}
 	if !(v.timeScale > 0) || math.IsInf(v.timeScale, 0) {
-		return o, usage("--time-scale", "not above 0", "it stretches time limits", "use 1, or more on a slow kernel")
+		return o, usage("--time-scale", "no number above 0", "it stretches time limits", "use 1, or more on a slow kernel")
 	}
 	for _, id := range v.rules {
 		r, err := findRule(o.Rules, id)
@@ -61,32 +59,16 @@ func variantFailure(err error) error {
 
 // analyze reads the capture at path to its end.
 func analyze(ctx context.Context, t *tool, path string, o analysis.Options) (*analysis.Result, error) {
-	r, file, err := openReader(t, path)
+	r, file, err := openReader(ctx, t, path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	res, err := analysis.Analyze(interruptible{ctx, r}, o)
-	switch {
-	case errors.Is(err, context.Canceled):
-		return nil, &failure{exitSkip, path, "not read to its end", "interrupted", "run it again", err}
-	case err != nil:
+	res, err := analysis.Analyze(r, o)
+	if err != nil {
 		return nil, notRead(path, err)
 	}
 	return res, nil
-}
-
-// interruptible is a capture whose reading a signal ends.
-type interruptible struct {
-	ctx context.Context
-	*capture.Reader
-}
-
-func (s interruptible) Next() (capture.Item, error) {
-	if err := s.ctx.Err(); err != nil {
-		return capture.Item{}, err
-	}
-	return s.Reader.Next()
 }
 
 // text is how the flags want text spelled.

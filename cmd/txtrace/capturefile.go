@@ -19,7 +19,11 @@ type captureFile struct {
 	force bool
 	out   io.Writer
 	file  *os.File // out, when it is ours to close
+	bad   error    // the first error of writing to out
 }
+
+// old is where an older capture goes.
+func (c *captureFile) old() string { return c.path + ".old" }
 
 // openCapture refuses what cannot be written, as far as that can be seen
 // without writing.
@@ -35,6 +39,8 @@ func openCapture(t *tool, path string, force bool) (*captureFile, error) {
 		return nil, usage(path, "not written", "the file exists and is no capture", "add --force to overwrite it, or name another with -o")
 	case err == nil && info.IsDir():
 		return nil, usage(path, "not written", "it is a folder", "name a file with -o")
+	case err == nil && info.Mode().IsRegular() && isCapture(path) && !mayReplace(c.old()):
+		return nil, usage(c.old(), "not replaced", "it is no capture, and the one that is there would be kept under its name", "move it away, or name another file with -o")
 	}
 	if _, err := os.Stat(filepath.Dir(path)); err != nil {
 		return nil, notWritten(path, err)
@@ -48,7 +54,31 @@ func (c *captureFile) Write(p []byte) (int, error) {
 			return 0, notWritten(c.path, err)
 		}
 	}
-	return c.out.Write(p)
+	n, err := c.out.Write(p)
+	if err != nil && c.bad == nil {
+		c.bad = err
+	}
+	return n, err
+}
+
+// mayReplace says that an older capture is at path, or nothing.
+func mayReplace(path string) bool {
+	info, err := os.Stat(path)
+	return err != nil || info.Mode().IsRegular() && isCapture(path)
+}
+
+// ended words what ended the recording: an error of writing.
+func (c *captureFile) ended() *failure {
+	name := c.path
+	if name == "-" {
+		name = stdoutName
+	}
+	f := notWritten(name, c.bad)
+	f.what = "recording ended early"
+	if info, err := os.Stat(c.path); err == nil && info.Mode().IsRegular() {
+		f.next = "txtrace verify " + c.path + " reads what is there; " + f.next
+	}
+	return f
 }
 
 // create makes the file. An older capture is kept under another name.
@@ -59,7 +89,7 @@ func (c *captureFile) create() error {
 	case err == nil && !info.Mode().IsRegular():
 		flags = os.O_WRONLY // a pipe, /dev/null
 	case err == nil && isCapture(c.path):
-		if err := os.Rename(c.path, c.path+".old"); err != nil {
+		if err := os.Rename(c.path, c.old()); err != nil {
 			return err
 		}
 	case err == nil && c.force:

@@ -28,6 +28,9 @@ func doctorVerb() verb {
 			if err := p.check(); err != nil {
 				return err
 			}
+			if err := o.notOnto(p.kernelBTF, "what --kernel-btf names"); err != nil {
+				return err
+			}
 			doc, err := t.recorder.doctor(&p)
 			// What keeps a recording from working here is doctor's answer;
 			// what was typed wrong is not.

@@ -5,6 +5,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 )
 
 // Exit codes.
@@ -29,7 +31,11 @@ type failure struct {
 }
 
 func (f *failure) Error() string {
-	return fmt.Sprintf("%s: %s: %s; %s", f.object, f.what, f.cause, f.next)
+	object := f.object
+	if strings.TrimSpace(object) == "" {
+		object = strconv.Quote(object) // a blank cannot be seen
+	}
+	return fmt.Sprintf("%s: %s: %s; %s", object, f.what, f.cause, f.next)
 }
 
 func (f *failure) Unwrap() error { return f.err }

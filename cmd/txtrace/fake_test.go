@@ -24,13 +24,12 @@ func (f *fakeRecorder) record(ctx context.Context, s session) (*capture.Footer, 
 	if f.fail != nil {
 		return nil, f.fail
 	}
-	disk := &fullDisk{to: s.out, left: 1 << 62}
-	w, err := capture.NewWriter(disk, &f.header)
+	w, err := capture.NewWriter(s.out, &f.header)
 	if err != nil {
 		return nil, err
 	}
-	if f.full > 0 {
-		disk.left = f.full
+	if file, ok := s.out.(*captureFile); ok && f.full > 0 {
+		file.out = &fullDisk{to: file.out, left: f.full}
 	}
 	if err := s.ready(); err != nil {
 		return nil, err

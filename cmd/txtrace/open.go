@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -12,17 +13,8 @@ import (
 )
 
 // openReader opens the capture at path; "-" is stdin. The caller closes it.
-func openReader(t *tool, path string) (*capture.Reader, io.Closer, error) {
-	var in io.ReadCloser
-	if path == "-" {
-		in = io.NopCloser(t.stdin)
-	} else {
-		f, err := os.Open(path)
-		if err != nil {
-			return nil, nil, notRead(path, err)
-		}
-		in = f
-	}
+func openReader(ctx context.Context, t *tool, path string) (*capture.Reader, io.Closer, error) {
+	in := input(ctx, t, path)
 	r, err := capture.Open(in)
 	if err != nil {
 		in.Close()
@@ -31,9 +23,34 @@ func openReader(t *tool, path string) (*capture.Reader, io.Closer, error) {
 	return r, in, nil
 }
 
+// input gives what is at path until ctx is done: opening and reading a pipe or
+// a terminal may wait for ever, and a signal must end that, too.
+func input(ctx context.Context, t *tool, path string) io.ReadCloser {
+	out, in := io.Pipe()
+	context.AfterFunc(ctx, func() { in.CloseWithError(context.Canceled) })
+	go func() {
+		from := t.stdin
+		if path != "-" {
+			f, err := os.Open(path)
+			if err != nil {
+				in.CloseWithError(err)
+				return
+			}
+			defer f.Close()
+			from = f
+		}
+		_, err := io.Copy(in, from)
+		in.CloseWithError(err)
+	}()
+	return out
+}
+
 // notCapture words an error of capture.Open, whose text is what happened, the
 // cause and the next step.
 func notCapture(path string, err error) error {
+	if path == "-" {
+		path = "stdin"
+	}
 	for _, known := range []error{capture.ErrForeign, capture.ErrNewer, capture.ErrHeader, capture.ErrTables} {
 		if !errors.Is(err, known) {
 			continue

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -16,6 +17,9 @@ import (
 // fileMode of everything txtrace writes: captures tell much of a machine.
 const fileMode = 0o640
 
+// stdoutName is how messages call it.
+const stdoutName = "stdout"
+
 // emit prints a document to stdout or to the file that -o names. A file is
 // written whole or not at all.
 func (t *tool) emit(o *outputFlags, print func(io.Writer) error) error {
@@ -25,7 +29,7 @@ func (t *tool) emit(o *outputFlags, print func(io.Writer) error) error {
 	}
 	if o.output == "" || o.output == "-" {
 		if _, err := t.stdout.Write(doc.Bytes()); err != nil {
-			return notWritten("stdout", err)
+			return notWritten(stdoutName, err)
 		}
 		return nil
 	}
@@ -38,16 +42,34 @@ func (t *tool) emit(o *outputFlags, print func(io.Writer) error) error {
 	return nil
 }
 
-// notOnto refuses an output that is the input: --force would destroy it.
-func (o *outputFlags) notOnto(input string) error {
-	in, err := os.Stat(input)
-	if err != nil {
-		return nil // reading it says what is wrong
+// show prints text to stdout.
+func (t *tool) show(print func(io.Writer) error) error { return t.emit(&outputFlags{}, print) }
+
+// notOnto refuses an output that is also what a verb reads, or writes for
+// another purpose: one of the two would be lost.
+func (o *outputFlags) notOnto(path, what string) error {
+	if path == "-" {
+		path = "/proc/self/fd/0"
 	}
-	if out, err := os.Stat(o.output); o.output != "" && err == nil && os.SameFile(in, out) && out.Mode().IsRegular() {
-		return usage(o.output, "not written", "it is the capture that is read", "name another file with -o")
+	if o.output != "" && o.output != "-" && path != "" && samePlace(o.output, path) {
+		return usage(o.output, "not written", "it is "+what, "name another file with -o")
 	}
 	return nil
+}
+
+// samePlace says that two paths name one ordinary file, or would.
+func samePlace(a, b string) bool {
+	x, err1 := os.Stat(a)
+	y, err2 := os.Stat(b)
+	if err1 == nil && err2 == nil {
+		return os.SameFile(x, y) && x.Mode().IsRegular()
+	}
+	if err1 == nil || err2 == nil {
+		return false
+	}
+	a, err1 = filepath.Abs(a)
+	b, err2 = filepath.Abs(b)
+	return err1 == nil && err2 == nil && a == b
 }
 
 // mayWrite refuses to overwrite a file.
@@ -99,21 +121,32 @@ func (t *tool) giveBack(f *os.File) error {
 }
 
 // notWritten words an error of writing.
-func notWritten(path string, err error) error {
+func notWritten(path string, err error) *failure {
 	f := usage(path, "not written", reasonOf(err), "name another file with -o")
+	if path == stdoutName {
+		f.next = "name a file with -o"
+	}
 	switch {
 	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
 		f.code, f.cause, f.next = exitSkip, "the disk is full", "free space, or name a file on another disk with -o"
+	case errors.Is(err, syscall.EPIPE):
+		f.code, f.cause = exitSkip, "who read it is gone"
 	case errors.Is(err, fs.ErrNotExist):
 		f.cause = "its folder does not exist"
+		if _, err := os.Stat(filepath.Dir(path)); err == nil {
+			f.cause = "its folder takes no files"
+		}
 	}
 	return f
 }
 
 // notRead words an error of opening or reading.
-func notRead(path string, err error) error {
+func notRead(path string, err error) *failure {
 	f := usage(path, "not read", reasonOf(err), "check the name and its permissions")
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, context.Canceled):
+		f.code, f.what, f.cause, f.next = exitSkip, "not read to its end", "interrupted", "run it again"
+	case errors.Is(err, fs.ErrNotExist):
 		f.cause, f.next = "no such file", "check the name (record makes "+captureDefault+" by default)"
 	}
 	return f

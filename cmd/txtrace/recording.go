@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"syscall"
 	"time"
 
 	"github.com/txtrace/txtrace/internal/capture"
@@ -39,6 +38,12 @@ func (r *recording) record(ctx context.Context, t *tool, command []string, child
 	}
 	out, err := openCapture(t, r.output, r.force)
 	if err != nil {
+		return nil, err
+	}
+	if err := r.notOnto(r.kernelBTF, "what --kernel-btf names"); err != nil {
+		return nil, err
+	}
+	if err := r.notOnto(r.readyFile, "what --ready-file names"); err != nil {
 		return nil, err
 	}
 	if err := clearReady(r.readyFile, r.force); err != nil {
@@ -88,11 +93,10 @@ func (r *recording) record(ctx context.Context, t *tool, command []string, child
 		res.child = kid.wait()
 	}
 	err = errors.Join(startErr, err, out.Close())
-	if errors.Is(err, syscall.ENOSPC) && startErr == nil {
-		return nil, &failure{exitSkip, r.output, "recording ended early", "the disk is full",
-			"txtrace verify " + r.output + " reads what is there; free space, or name another disk with -o", err}
-	}
-	if err != nil {
+	switch {
+	case out.bad != nil && startErr == nil:
+		return nil, out.ended()
+	case err != nil:
 		return nil, err
 	}
 	res.end = endOf(ctx)

@@ -31,7 +31,7 @@ func reportVerb() verb {
 			if err != nil {
 				return err
 			}
-			if err := o.notOnto(path); err != nil {
+			if err := o.notOnto(path, "the capture that is read"); err != nil {
 				return err
 			}
 			res, err := analyze(ctx, t, path, analysis.Options{})

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 
 	"github.com/spf13/pflag"
@@ -57,18 +56,9 @@ func runVerb() verb {
 			if err != nil {
 				return err
 			}
-			doc := report.New(res, report.By(rep.by))
+			doc := report.NewRun(res, report.By(rep.by))
 			stdout := outputFlags{color: r.color, format: r.format, verbose: r.verbose}
-			spelled := stdout.text(t, text)
-			err = t.emit(&stdout, stdout.document(doc, func(w io.Writer) error { return doc.Text(w, spelled) }))
-			if err != nil {
-				return err
-			}
-			verdict := report.NewVerify(res)
-			err = t.emit(&stdout, stdout.document(verdict, func(w io.Writer) error {
-				fmt.Fprintln(w)
-				return report.Verdict(w, spelled, verdict, res.Header.Clock)
-			}))
+			err = t.emit(&stdout, stdout.document(doc, func(w io.Writer) error { return doc.Text(w, stdout.text(t, text)) }))
 			if err != nil {
 				return err
 			}

@@ -75,6 +75,11 @@ func try(ts *testscript.TestScript, neg bool, args []string) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
 	ts.Check(err)
 	defer f.Close()
+	for i, a := range args {
+		if strings.TrimSpace(a) == "" {
+			args[i] = strconv.Quote(a)
+		}
+	}
 	_, err = fmt.Fprintf(f, "$ %s\n%s(%s)\n\n", strings.Join(args, " "), ts.ReadFile("stderr"), code)
 	ts.Check(err)
 }

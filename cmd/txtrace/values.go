@@ -9,7 +9,28 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/spf13/pflag"
 )
+
+// given is the value of any flag: what is typed may not be blank, nor may a
+// name in a list. A script whose variable is unset is told so; the default is
+// what a flag that was left out has.
+type given struct{ pflag.Value }
+
+func (g given) Set(text string) error {
+	if strings.TrimSpace(text) == "" {
+		return errors.New("it is empty")
+	}
+	if err := g.Value.Set(text); err != nil {
+		return err
+	}
+	blank := func(s string) bool { return strings.TrimSpace(s) == "" }
+	if l, ok := g.Value.(pflag.SliceValue); ok && slices.ContainsFunc(l.GetSlice(), blank) {
+		return errors.New("a name in it is empty")
+	}
+	return nil
+}
 
 // choice is a flag with a fixed set of values.
 type choice struct {

@@ -36,16 +36,23 @@ func (t *tool) dispatch(ctx context.Context, args []string) error {
 	if len(args) == 0 {
 		return usage("verb", "none given", "txtrace needs to be told what to do", "see txtrace --help")
 	}
-	name, all := args[0], verbs()
+	name, args, all := args[0], args[1:], verbs()
 	switch name {
 	case "-h", "--help", "help":
-		return printHelp(t.stdout, all)
+		switch len(args) {
+		case 0:
+			return t.show(func(w io.Writer) error { return printHelp(w, all) })
+		case 1:
+			name, args = args[0], []string{"--help"}
+		default:
+			return usage(args[1], "not expected", "help tells of one verb", "see txtrace --help")
+		}
 	case "--version":
 		name = "version"
 	}
 	for _, v := range all {
 		if v.name == name {
-			return t.start(ctx, v, args[1:])
+			return t.start(ctx, v, args)
 		}
 	}
 	if strings.HasPrefix(name, "-") {
@@ -65,9 +72,10 @@ func (t *tool) start(ctx context.Context, v verb, args []string) error {
 	fs.SortFlags = false
 	fs.SetInterspersed(!v.command)
 	v.flags(fs)
+	fs.VisitAll(func(f *pflag.Flag) { f.Value = given{f.Value} })
 	switch err := fs.Parse(args); {
 	case errors.Is(err, pflag.ErrHelp):
-		return printVerbHelp(t.stdout, v, fs)
+		return t.show(func(w io.Writer) error { return printVerbHelp(w, v, fs) })
 	case err != nil:
 		return flagFailure(v, err)
 	}

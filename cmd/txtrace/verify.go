@@ -35,7 +35,7 @@ func verifyVerb() verb {
 				return err
 			}
 			opt.NoReport = true
-			if err := o.notOnto(path); err != nil {
+			if err := o.notOnto(path, "the capture that is read"); err != nil {
 				return err
 			}
 			res, err := analyze(ctx, t, path, opt)

@@ -5,13 +5,14 @@ package main
 import (
 	"context"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"io"
 	"runtime"
 	"runtime/debug"
 
 	"github.com/spf13/pflag"
+
+	"github.com/txtrace/txtrace/internal/report"
 )
 
 // buildVersion is set by the Makefile from git describe.
@@ -70,7 +71,7 @@ func printVersion(w io.Writer, format string, all bool) error {
 		if all {
 			doc.Licences = licences
 		}
-		return json.NewEncoder(w).Encode(doc)
+		return report.JSON(w, doc)
 	}
 	if all {
 		_, err := io.WriteString(w, licences)
