@@ -23,6 +23,10 @@ type Completion struct {
 	// outcome when not Linked.
 	Step model.Explanation
 
+	// Single says that exactly one completion lies between Before and After,
+	// unless a record is missing in that time.
+	Single bool
+
 	// Foreign says that another CPU may have been writing the struct when this
 	// snapshot was taken.
 	Foreign bool

@@ -31,6 +31,16 @@ func (d *Device) NoESPOffload() bool {
 	return d.Offloads != nil && !d.Offloads["esp-hw-offload"] && !d.Offloads["esp-tx-csum-hw-offload"]
 }
 
+// completesOnce are drivers that report bytes as sent at most once per queue
+// and NAPI poll or interrupt: e1000_clean_tx_irq, igb_clean_tx_irq and cp_tx
+// call netdev_tx_completed_queue or netdev_completed_queue once, at their end.
+// Others may loop (tg3 and bnxt), or complete while they send (virtio).
+var completesOnce = map[string]bool{"e1000e": true, "igb": true, "8139cp": true}
+
+// CompletesOnce says whether the driver is known to complete a queue at most
+// once between two looks of its own.
+func (d *Device) CompletesOnce() bool { return completesOnce[d.Driver] }
+
 // Queue is one transmit queue of a device. Txq is event.NoQueue for the runs
 // of a qdisc that serves several queues.
 type Queue struct {

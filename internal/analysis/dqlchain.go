@@ -41,8 +41,9 @@ type sampling struct {
 }
 
 // step links a snapshot to the one before. A torn one is not linked and leaves
-// the chain as it was.
-func (c *dqlChain) step(r *event.Complete) (done Completion) {
+// the chain as it was. once says that the driver completes once per look of its
+// own, of which none was skipped.
+func (c *dqlChain) step(r *event.Complete, once bool) (done Completion) {
 	done.Complete = *r
 	done.After = model.DQL{
 		NumQueued: r.NumQueued, AdjLimit: r.AdjLimit, LastObjCnt: r.LastObjCnt,
@@ -58,7 +59,11 @@ func (c *dqlChain) step(r *event.Complete) (done Completion) {
 	done.Foreign = foreign
 	if c.known {
 		done.Linked, done.Before, done.Since = true, c.last, c.time
-		done.Step = model.Explain(c.last, done.After, model.Window{From: c.jiffies, To: r.Jiffies, Foreign: foreign})
+		w := model.Window{From: c.jiffies, To: r.Jiffies, Foreign: foreign}
+		if done.Single = once && c.single(&done); done.Single {
+			w.Completions = 1
+		}
+		done.Step = model.Explain(c.last, done.After, w)
 		done.Bytes = r.NumCompleted - c.last.NumCompleted
 		switch {
 		case done.Step.Outcome == model.OutcomeReset && int32(done.Bytes) < 0:
@@ -72,6 +77,14 @@ func (c *dqlChain) step(r *event.Complete) (done Completion) {
 	c.ring[c.n%snapshots] = dqlState{r.NumCompleted, r.AdjLimit, done.Linked && done.Step.Outcome == model.OutcomeEqual}
 	c.n++
 	return done
+}
+
+// single says whether the snapshots at both ends are the completing code's own
+// and every look in between counted: the recorder looks at a queue only while
+// bytes are in flight, so one that was empty may have been used and completed
+// unseen.
+func (c *dqlChain) single(done *Completion) bool {
+	return c.own && done.Own() && c.last.InFlight() != 0
 }
 
 // older deals with a snapshot whose num_completed is below the one's before:

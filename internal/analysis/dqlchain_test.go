@@ -24,14 +24,14 @@ func TestStepLooksLikeReset(t *testing.T) {
 		return r
 	}
 	var c dqlChain
-	c.step(at(218924, 124))
-	if s := c.step(at(222048, 0)); s.Step.Outcome != model.OutcomeReset || s.Bytes != 222048-218924 {
+	c.step(at(218924, 124), true)
+	if s := c.step(at(222048, 0), true); s.Step.Outcome != model.OutcomeReset || s.Bytes != 222048-218924 {
 		t.Errorf("%s, %d bytes", s.Step.Outcome, s.Bytes)
 	}
 	// One that goes back is a reset indeed.
 	back := at(284, 0)
 	back.Limit, back.AdjLimit = 284, 2*284
-	if s := c.step(back); s.Step.Outcome != model.OutcomeReset || s.Bytes != 284 {
+	if s := c.step(back, true); s.Step.Outcome != model.OutcomeReset || s.Bytes != 284 {
 		t.Errorf("%s, %d bytes", s.Step.Outcome, s.Bytes)
 	}
 }

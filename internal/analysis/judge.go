@@ -32,6 +32,7 @@ type Judge struct {
 	latest   int       // the setting of today's variants
 	plain    uint64    // instances broken under every setting
 	reasons  []string  // an instance holds their index
+	short    string    // why what was decided is not enough for a pass
 	wait     pending
 	skips    []Span // times at which runs of the rule's hooks were skipped
 }
@@ -119,6 +120,10 @@ func (j *Judge) UndecidedBy(n uint64, reason string) {
 	}
 }
 
+// Short says that what was decided is not enough for a pass, and why: what the
+// rule is about in the first place is undecided.
+func (j *Judge) Short(reason string) { j.short = reason }
+
 // Broken counts an instance that no variant explains. show is called when its
 // evidence is wanted.
 func (j *Judge) Broken(show func() *Evidence) { j.same(Claim{}, Broken, "", show) }
@@ -129,6 +134,9 @@ func (j *Judge) BrokenIf(c Claim, show func() *Evidence) { j.same(c, Broken, "",
 // Suspect counts an instance that looks broken, but whose last step cannot be
 // seen.
 func (j *Judge) Suspect(show func() *Evidence) { j.same(Claim{}, Suspect, "", show) }
+
+// SuspectIf is Suspect for a claim that rests on more than its own records.
+func (j *Judge) SuspectIf(c Claim, show func() *Evidence) { j.same(c, Suspect, "", show) }
 
 // Expected counts an instance that looks broken and is legal, for a reason.
 func (j *Judge) Expected(reason string, show func() *Evidence) {
@@ -142,16 +150,16 @@ func (j *Judge) same(c Claim, out Outcome, why string, show func() *Evidence) {
 // Weigh judges one instance under every setting of the rule's switches.
 func (j *Judge) Weigh(c Claim, look Look, show func(Setting) *Evidence) {
 	in := instance{claim: c, n: 1, time: Span{*j.now, *j.now}}
-	broken := false
+	accuses := false
 	for i, s := range j.settings {
 		out, why := look(s)
 		in.out[i] = out
 		if why != "" {
 			in.why[i] = j.reason(why)
 		}
-		broken = broken || out == Broken
+		accuses = accuses || in.accuses(out)
 	}
-	wait := broken && (c != Claim{} || len(j.rule.Hooks) > 0)
+	wait := accuses && (c != Claim{} || len(j.rule.Hooks) > 0)
 	if wait {
 		for _, ready := range j.wait.due(*j.now) {
 			j.count(&ready)
@@ -230,10 +238,16 @@ func (j *Judge) sign(e *Evidence) *Evidence {
 	return e
 }
 
-// doubt turns what is broken into undecided.
+// accuses says whether an outcome can be spoken against: what is broken, and
+// what is suspect if it claims something.
+func (in *instance) accuses(o Outcome) bool {
+	return o == Broken || o == Suspect && in.claim != (Claim{})
+}
+
+// doubt turns what accuses into undecided.
 func (in *instance) doubt(reason uint8) {
 	for i, o := range in.out {
-		if o == Broken {
+		if in.accuses(o) {
 			in.out[i], in.why[i] = Undecided, reason
 		}
 	}

@@ -202,7 +202,7 @@ func (r *rebuild) recycle(c child) {
 
 func (r *rebuild) complete(rec *event.Complete) {
 	q := r.world.queue(&rec.Header)
-	r.completion = q.dql.step(rec)
+	r.completion = q.dql.step(rec, q.CompletesOnce() && !r.gaps.within(Span{q.dql.time, rec.Time}))
 	r.completion.Queue = q
 	give(r.fan.completion, &r.completion)
 }

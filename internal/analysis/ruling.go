@@ -76,6 +76,8 @@ func (j *Judge) ruling(fs findings, h *capture.Header) RuleVerdict {
 	case decided == 0 || float64(decided) < j.rule.Floor*float64(r.Exercised):
 		r.Verdict = VerdictInconclusive
 		r.Reason = fmt.Sprintf("%d of %d undecided, most: %s", r.Inconclusive, r.Exercised, r.Undecided[0].Reason)
+	case j.short != "":
+		r.Verdict, r.Reason = VerdictInconclusive, j.short
 	case r.Expected > 0:
 		r.Verdict = VerdictExpected
 		r.Reason = t.expectation(lacks)

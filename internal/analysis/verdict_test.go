@@ -197,6 +197,43 @@ func TestClaims(t *testing.T) {
 	}
 }
 
+// What is suspect because of what is missing in between is withdrawn as well,
+// with a gap that is found later or is known; without a claim it stands.
+func TestSuspectClaims(t *testing.T) {
+	for name, c := range map[string]struct {
+		see  func(*Judge, *gaps)
+		want Verdict
+	}{
+		"nothing missing": {func(j *Judge, _ *gaps) { j.SuspectIf(Claim{Over: Span{5, 9}}, evidence) }, VerdictSuspect},
+		"found later":     {func(j *Judge, _ *gaps) { j.SuspectIf(Claim{Over: Span{5, 9}}, evidence); j.lost(Span{9, 9}) }, VerdictInconclusive},
+		"known":           {func(j *Judge, g *gaps) { g.add(Span{5, 5}); j.SuspectIf(Claim{Over: Span{5, 9}}, evidence) }, VerdictInconclusive},
+		"no claim":        {func(j *Judge, g *gaps) { g.add(Span{5, 5}); j.Suspect(evidence); j.lost(Span{0, 99}) }, VerdictSuspect},
+	} {
+		r, _ := try(t, Rule{}, auto(), func(j *Judge, g *gaps, _ *uint64) { c.see(j, g) })
+		if r.Verdict != c.want {
+			t.Errorf("%s: %s", name, r.Verdict)
+		}
+	}
+}
+
+// What was decided may not be enough for a pass.
+func TestShort(t *testing.T) {
+	for _, c := range []struct {
+		see  func(*Judge)
+		want Verdict
+	}{
+		{func(j *Judge) { j.HeldBy(99) }, VerdictInconclusive},
+		{func(j *Judge) { j.Suspect(evidence) }, VerdictSuspect},
+		{func(j *Judge) { j.Broken(evidence) }, VerdictFail},
+		{func(*Judge) {}, VerdictNotExercised},
+	} {
+		r, _ := try(t, Rule{}, auto(), func(j *Judge, _ *gaps, _ *uint64) { c.see(j); j.Short("why") })
+		if r.Verdict != c.want || (r.Verdict == VerdictInconclusive) != (r.Reason == "why") {
+			t.Errorf("%s %s, want %s", r.Verdict, r.Reason, c.want)
+		}
+	}
+}
+
 // With more that waits than can be held, what is beyond is undecided.
 func TestClaimsBounded(t *testing.T) {
 	r, _ := try(t, Rule{}, auto(), func(j *Judge, _ *gaps, _ *uint64) {

@@ -17,6 +17,14 @@ const (
 	OutcomeUndecided Outcome = "undecided" // some history may; Reason says why it is not known
 )
 
+// HalfWritten is the reason of a step that would be split, unequal or undecided
+// else, and of which a snapshot may be half written.
+const HalfWritten = "a snapshot may be half written"
+
+// LimitWritten is the reason of a step, admin or equal, after whose last
+// completion somebody wrote to the sysfs file limit.
+const LimitWritten = "limit was written"
+
 // Window says what is known about the time between two snapshots.
 type Window struct {
 	// From and To are the jiffies read with the first and second snapshot. A
@@ -46,11 +54,16 @@ type Explanation struct {
 	Outcome Outcome
 	Reason  string // of admin and undecided; with equal, what else was seen
 
-	// Of unequal: the first field that differs, as the kernel spells it, what
-	// was predicted and what was seen. A predicted slack_start_time may also
-	// be any other time of the window.
+	// Of unequal, and of undecided for HalfWritten where it would be unequal
+	// else: the first field that differs, as the kernel spells it, what was
+	// predicted and what was seen. A predicted slack_start_time may also be any
+	// other time of the window.
 	Field     string
 	Want, Saw uint64
+
+	// Moves says that the algorithm moves the limit in one completion that
+	// reads what the last one did.
+	Moves bool
 
 	// Of unequal: if set, a write of this value to the sysfs file limit between
 	// the snapshots would explain them. Who cannot exclude such a write should
@@ -83,7 +96,7 @@ func Explain(before, after DQL, w Window) Explanation {
 	}
 	if after.completionHalf() == before.completionHalf() {
 		if after.Limit != before.Limit {
-			return Explanation{Outcome: OutcomeAdmin, Reason: "limit was written"}
+			return Explanation{Outcome: OutcomeAdmin, Reason: LimitWritten}
 		}
 		return Explanation{Outcome: OutcomeIdle}
 	}
@@ -93,9 +106,9 @@ func Explain(before, after DQL, w Window) Explanation {
 	moved := after.NumCompleted != before.NumCompleted
 	diff := w.differs(before, after)
 	if moved && diff == nil {
-		e := Explanation{Outcome: OutcomeEqual}
+		e := Explanation{Outcome: OutcomeEqual, Moves: after.computedLimit() != before.Limit}
 		if !after.Settled() {
-			e.Reason = "limit was written after the completion"
+			e.Reason = LimitWritten
 		}
 		return e
 	}
@@ -105,9 +118,16 @@ func Explain(before, after DQL, w Window) Explanation {
 	if !moved {
 		return undecided("a completion was under way at a snapshot")
 	}
-	if w.Foreign {
-		return undecided("a snapshot may be half written")
+	e := w.contradiction(before, after, diff)
+	if e.Moves = w.moves(before, after); w.Foreign {
+		e.Outcome, e.Reason = OutcomeUndecided, HalfWritten
 	}
+	return e
+}
+
+// contradiction judges a step that no single completion explains. diff is how
+// one differs.
+func (w Window) contradiction(before, after DQL, diff *Explanation) Explanation {
 	if w.Completions != 1 {
 		if e, ok := w.split(before, after); ok {
 			return e
@@ -182,6 +202,14 @@ func (w Window) differs(before, after DQL) *Explanation {
 		return unequal("slack_start_time", w.To, after.SlackStartTime)
 	}
 	return unequal("slack_start_time", before.SlackStartTime, after.SlackStartTime)
+}
+
+// moves says whether one completion, with what after's last one read, moves the
+// limit away from before's.
+func (w Window) moves(before, after DQL) bool {
+	holdOver := after.SlackStartTime != before.SlackStartTime
+	p, _, _ := before.completed(after.PrevNumQueued, after.PrevLastObjCnt, after.NumCompleted-before.NumCompleted, holdOver)
+	return p.Limit != before.Limit
 }
 
 // afterReset says whether a reset and one completion lead to after. A reset

@@ -293,7 +293,8 @@ func TestExplainOutcomes(t *testing.T) {
 		// One completion is proven by the over-limit: the clock did not start
 		// again, so nothing was reset.
 		{"slack too low", 1, func(_, a *DQL) { a.LowestSlack-- }, some, OutcomeUnequal, "lowest_slack"},
-		{"slack too low, foreign", 1, func(_, a *DQL) { a.LowestSlack-- }, foreign, OutcomeUndecided, ""},
+		{"slack too low, foreign", 1, func(_, a *DQL) { a.LowestSlack-- }, foreign, OutcomeUndecided, "lowest_slack"},
+		{"two, foreign", 2, nil, foreign, OutcomeUndecided, ""},
 		// What any number of completions leaves alone.
 		{"slack grew", 3, func(_, a *DQL) { a.LowestSlack = 501 }, some, OutcomeUnequal, "lowest_slack"},
 		{"limit moved, clock did not", 3, func(_, a *DQL) { a.AdjLimit++; a.Limit++ }, some, OutcomeUnequal, "adj_limit"},
@@ -358,6 +359,32 @@ func TestExplainWrite(t *testing.T) {
 		after.PrevOvlimit--
 		if e := Explain(before, after, w); e.Outcome != OutcomeUnequal || e.Write == nil || *e.Write != 4001 {
 			t.Errorf("%+v: all as with a limit of 4001: %+v, want unequal, that written", w, e)
+		}
+	}
+}
+
+// A step says whether the algorithm moves the limit, however the kernel did.
+func TestExplainMoves(t *testing.T) {
+	kept, after := overLimit(t, 1)
+	dry := kept
+	if err := dry.Completed(5000, 200); err != nil { // over the limit before, and all is sent
+		t.Fatal(err)
+	}
+	if dry.Limit == kept.Limit {
+		t.Fatalf("the limit did not grow: %+v", dry)
+	}
+	for _, w := range []Window{{From: 200, To: 201, Completions: 1}, {From: 200, To: 201, Completions: 1, Foreign: true}, {From: 200, To: 201}} {
+		for _, more := range []uint32{0, 700} {
+			for _, c := range []struct {
+				after DQL
+				want  bool
+			}{{after, false}, {dry, true}} {
+				c.after.Limit += more
+				c.after.AdjLimit += more
+				if e := Explain(kept, c.after, w); e.Moves != c.want || (e.Outcome == OutcomeEqual) != (more == 0) {
+					t.Errorf("%+v, %d more: %+v", w, more, e)
+				}
+			}
 		}
 	}
 }
