@@ -87,7 +87,7 @@ func try(ts *testscript.TestScript, neg bool, args []string) {
 // writeCapture writes a traffic, whole or damaged: capture FILE NAME [DAMAGE]
 func writeCapture(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
-		ts.Fatalf("usage: capture FILE NAME [cut|corrupt|newer|header|tables]")
+		ts.Fatalf("usage: capture FILE NAME [cut|corrupt|newer|header|tables|members]")
 	}
 	t := traffics(args[1])
 	damage := ""
@@ -109,7 +109,11 @@ func writeCapture(ts *testscript.TestScript, neg bool, args []string) {
 	case "header":
 		whole[30] ^= 0xff
 	case "tables":
-		whole = otherLayout(ts, &t.header)
+		t.header.Tables = event.Tables()
+		t.header.Tables[0].Fields[0].Name = "another"
+		whole = headOf(ts, &t.header)
+	case "members":
+		whole = headOf(ts, struct{}{})
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), whole, 0o644))
 }
@@ -150,10 +154,9 @@ func corrupt(ts *testscript.TestScript, whole []byte) {
 	ts.Fatalf("no byte corrupts a block")
 }
 
-// otherLayout is the head of a capture by a build whose records differ.
-func otherLayout(ts *testscript.TestScript, h *capture.Header) []byte {
-	h.Tables = event.Tables()
-	h.Tables[0].Fields[0].Name = "another"
+// headOf is a capture up to its first block, with a header that this build
+// would not write.
+func headOf(ts *testscript.TestScript, h any) []byte {
 	stored, err := json.Marshal(h)
 	ts.Check(err)
 	castagnoli := crc32.MakeTable(crc32.Castagnoli)

@@ -3,8 +3,10 @@
 package capture
 
 import (
+	"bufio"
 	"bytes"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/txtrace/txtrace/internal/event"
@@ -26,6 +28,23 @@ func small(t *testing.T) (recs [][]byte, file []byte, head int) {
 	}
 	file = write(t, recs, map[int]bool{15: true, 30: true}, f)
 	return recs, file, len(write(t, nil, nil, nil))
+}
+
+// readBehind is readAll of a file whose first head bytes are its header.
+// Opening it once takes longer than reading a small file.
+func readBehind(t *testing.T, file []byte, head int) func(end int) delivered {
+	opened, err := Open(bytes.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(end int) delivered {
+		r := &Reader{in: bufio.NewReaderSize(bytes.NewReader(file[head:end]), maxRaw), header: opened.header, told: opened.told, off: int64(head)}
+		d, err := drain(t, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
 }
 
 // within checks that what was delivered are records that were written, each
@@ -58,8 +77,9 @@ func TestCutAnywhere(t *testing.T) {
 	recs, file, head := small(t)
 	all := indexOf(recs)
 	last := 0
+	read := readBehind(t, file, head)
 	for n := head; n < len(file); n++ {
-		d := readAll(t, file[:n])
+		d := read(n)
 		within(t, d.recs, all)
 		c := d.r.Cut()
 		if c == nil || c.Offset > int64(n) || c.Reason == "" || d.r.Footer() != nil {
@@ -81,10 +101,11 @@ func TestFlipAnywhere(t *testing.T) {
 	recs, file, head := small(t)
 	all := indexOf(recs)
 	corrupt, cut := 0, 0
+	read := readBehind(t, file, head)
 	for i := head; i < len(file); i++ {
 		bit := byte(1) << (i % 8)
 		file[i] ^= bit
-		d := readAll(t, file)
+		d := read(len(file))
 		file[i] ^= bit
 		within(t, d.recs, all)
 		s := d.r.Stats()
@@ -112,12 +133,36 @@ func TestFlipAnywhere(t *testing.T) {
 	}
 }
 
-// Bytes after the end are told, not read.
+// A file that goes on after its end is cut there.
 func TestTrailing(t *testing.T) {
 	recs, file, _ := small(t)
-	d := readAll(t, append(bytes.Clone(file), file...))
-	if len(d.recs) != len(recs) || !d.r.Stats().Trailing || d.r.Cut() != nil {
-		t.Errorf("%d records, %+v, cut %v", len(d.recs), d.r.Stats(), d.r.Cut())
+	for _, more := range [][]byte{file, {0}, []byte(endMarker), []byte(blockMagic)} {
+		d := readAll(t, append(bytes.Clone(file), more...))
+		c := d.r.Cut()
+		if len(d.recs) != len(recs) || c == nil || c.Offset != int64(len(file)) || d.r.Footer() != nil {
+			t.Errorf("%d bytes more: %d records, %+v, cut %v", len(more), len(d.recs), d.r.Stats(), c)
+		}
+	}
+}
+
+// Blocks of a kind whose layout the header does not tell are skipped and
+// counted.
+func TestUntoldKind(t *testing.T) {
+	recs := seqRecords(40)
+	file := write(t, recs, nil, &Footer{})
+	h := &Header{Tables: slices.DeleteFunc(event.Tables(), func(t event.Table) bool { return t.Kind == event.KindDirect })}
+	var head bytes.Buffer
+	if _, err := NewWriter(&head, h); err != nil {
+		t.Fatal(err)
+	}
+	d := readAll(t, append(head.Bytes(), file[len(write(t, nil, nil, nil)):]...))
+	for _, b := range d.recs {
+		if event.Kind(b[0]) == event.KindDirect {
+			t.Fatal("a record of an untold kind")
+		}
+	}
+	if n := d.r.Stats().Unknown; n == 0 || int(n)+len(d.recs) != len(recs) {
+		t.Errorf("%d unknown, %d records of %d", n, len(d.recs), len(recs))
 	}
 }
 

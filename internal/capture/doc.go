@@ -17,7 +17,8 @@
 //
 // A sheet's stored bytes are the JSON itself when both lengths are equal, else
 // s2. Its raw length is 32 MiB at most, and 255 times the stored length at
-// most. A file without a whole footer is cut.
+// most. A member of Header or Footer without omitempty must be there. A file
+// without a whole footer is cut.
 //
 // # Blocks
 //
@@ -93,8 +94,9 @@
 // walked, what was queued is what was queued before plus what was sent, the
 // limit moves with what completed. They take a sixth off bulk-udp captures at
 // full speed, and pay for themselves: planes of zeros are neither stored nor
-// compressed. They belong to the format: a change of rules, as of a record's
-// layout, is a new codec or a new version.
+// compressed. They belong to the format. The header has a checksum of each
+// kind's columns (Packing), so a reader with other rules refuses the file; a
+// change of what a prediction means is a new codec or a new version.
 //
 // Decision: s2's fastest encoder when records come fast, that is when a group
 // fills within half its age limit: recording shares the CPU with the load, and
@@ -124,7 +126,9 @@
 // gaps, those of other kinds in the group are delivered. A damaged address
 // list takes with it the blocks that use it. Where a header is damaged nothing
 // after it can be trusted: the file counts as cut there. So damage takes
-// records away and never makes one.
+// records away and never makes one. A file that goes on after its end is none
+// that a writer made, two in one for example: what follows is not read, and it
+// counts as cut at its end, without its footer, which may tell of too little.
 //
 // Decision: disk full. A group that the output took in part is kept, and its
 // rest is written before anything else at the next attempt. The file goes on

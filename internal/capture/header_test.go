@@ -4,6 +4,7 @@ package capture
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"strings"
@@ -32,6 +33,27 @@ func TestOpenRefuses(t *testing.T) {
 		}
 		return b
 	}
+	type members = map[string]any
+	// changed is the header with a member set, or taken out.
+	changed := func(value any, path ...string) []byte {
+		js, err := json.Marshal(&Header{Tables: event.Tables(), Packing: packings})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var doc members
+		if err := json.Unmarshal(js, &doc); err != nil {
+			t.Fatal(err)
+		}
+		of := doc
+		for _, name := range path[:len(path)-1] {
+			of = of[name].(members)
+		}
+		of[path[len(path)-1]] = value
+		if value == nil {
+			delete(of, path[len(path)-1])
+		}
+		return headered(doc)
+	}
 	ts := event.Tables()
 	ts[1].Fields[3].Name = "lane"
 	for _, c := range []struct {
@@ -51,7 +73,18 @@ func TestOpenRefuses(t *testing.T) {
 		{"short header", good[:500], ErrHeader, "capture header is unusable: it ends before its header does; record again"},
 		{"bad length", with(func(b []byte) { b[15] = 0x7f }), ErrHeader, "capture header is unusable: its checksum is wrong, so it is damaged; record again"},
 		{"bad header", with(func(b []byte) { b[100]++ }), ErrHeader, "capture header is unusable: its checksum is wrong, so it is damaged; record again"},
-		{"no JSON", headered("xx"), ErrHeader, "capture header is unusable: json: cannot unmarshal string into Go value of type capture.Header; record again"},
+		{"no JSON", headered("xx"), ErrHeader, "capture header is unusable: it has a string where none can be (all), so it is damaged; record again"},
+		{"nothing in it", headered(members{}), ErrHeader, "capture header is unusable: it does not tell tool; use the txtrace that wrote it"},
+		{"null", headered(nil), ErrHeader, "capture header is unusable: it does not tell all; use the txtrace that wrote it"},
+		{"no clock", changed(nil, "clock"), ErrHeader, "capture header is unusable: it does not tell clock; use the txtrace that wrote it"},
+		{"no quota", changed(nil, "settings", "dev_weight"), ErrHeader, "capture header is unusable: it does not tell settings.dev_weight; use the txtrace that wrote it"},
+		{"part of a device", changed([]members{{"netns": 1, "ifindex": 2}}, "devices"), ErrHeader, "capture header is unusable: it does not tell devices[].ifname; use the txtrace that wrote it"},
+		{"part of a qdisc", changed([]members{{"netns": 1, "ifindex": 2, "tx_packets": 0, "tx_bytes": 0, "tx_dropped": 0, "tx_errors": 0, "qdiscs": []members{{"kind": "fq"}}}}, "counters"), ErrHeader,
+			"capture header is unusable: it does not tell counters[].qdiscs[].handle; use the txtrace that wrote it"},
+		{"fewer than no CPUs", changed(-1, "kernel", "cpus"), ErrHeader, "capture header is unusable: it has a number -1 where none can be (kernel.cpus), so it is damaged; record again"},
+		{"no packing", changed(nil, "packing"), ErrHeader, "capture header is unusable: it does not tell packing; use the txtrace that wrote it"},
+		{"other packing", changed(1, "packing", "run"), ErrTables, "capture has another record layout: its run records are packed otherwise than this build's; use the txtrace that wrote it"},
+		{"packing of nothing", changed(nil, "packing", "run"), ErrTables, "capture has another record layout: its run records are packed otherwise than this build's; use the txtrace that wrote it"},
 		{"layout", headered(&Header{Tables: ts}), ErrTables, "capture has another record layout: its dequeue records are not laid out like this build's; use the txtrace that wrote it"},
 	} {
 		_, err := Open(bytes.NewReader(c.file))
@@ -102,7 +135,7 @@ func TestMetadata(t *testing.T) {
 	}
 	d := readAll(t, file.Bytes())
 	want := *h
-	want.Tables = event.Tables()
+	want.Tables, want.Packing = event.Tables(), packings
 	if diff := cmp.Diff(&want, d.r.Header()); diff != "" {
 		t.Error(diff)
 	}

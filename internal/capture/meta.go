@@ -7,21 +7,22 @@ import "github.com/txtrace/txtrace/internal/event"
 // Header is what is known when recording begins. It is stored as JSON, once,
 // at the front of the file.
 type Header struct {
-	Tool         string        `json:"tool"`   // txtrace version
-	Tables       []event.Table `json:"tables"` // the schema of the records that follow
-	Kernel       Kernel        `json:"kernel"`
-	Clock        Clock         `json:"clock"`
-	Programs     []Program     `json:"programs"` // ledger rows name them by index
-	Plan         []Choice      `json:"plan"`
-	Settings     Settings      `json:"settings"`
-	Devices      []Device      `json:"devices"`
-	Counters     []Counters    `json:"counters"` // at the start
-	Detail       string        `json:"detail"`   // batch or packet
-	Filters      []string      `json:"filters,omitempty"`
-	RingBytes    uint64        `json:"ring_bytes"`
-	WalkBound    uint32        `json:"walk_bound"`              // list steps a record's sums cover at most
-	RawAddresses bool          `json:"raw_addresses,omitempty"` // addresses are stored as they are
-	Simulated    bool          `json:"simulated,omitempty"`     // written by the model, not by a kernel
+	Tool         string            `json:"tool"`    // txtrace version
+	Tables       []event.Table     `json:"tables"`  // the schema of the records that follow
+	Packing      map[string]uint32 `json:"packing"` // by kind: checksum of how its records are packed; the writer's
+	Kernel       Kernel            `json:"kernel"`
+	Clock        Clock             `json:"clock"`
+	Programs     []Program         `json:"programs"` // ledger rows name them by index
+	Plan         []Choice          `json:"plan"`
+	Settings     Settings          `json:"settings"`
+	Devices      []Device          `json:"devices"`
+	Counters     []Counters        `json:"counters"` // at the start
+	Detail       string            `json:"detail"`   // batch or packet
+	Filters      []string          `json:"filters,omitempty"`
+	RingBytes    uint64            `json:"ring_bytes"`
+	WalkBound    uint32            `json:"walk_bound"`              // list steps a record's sums cover at most
+	RawAddresses bool              `json:"raw_addresses,omitempty"` // addresses are stored as they are
+	Simulated    bool              `json:"simulated,omitempty"`     // written by the model, not by a kernel
 }
 
 // Footer is what is known when recording ends. A cut file has none.

@@ -146,7 +146,7 @@ func inOrder(recs [][]byte) error {
 func write(t failer, recs [][]byte, cuts map[int]bool, f *Footer) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	w, err := NewWriter(&out, &Header{Tool: "test", Tables: []event.Table{}, Clock: Clock{Monotonic: 1}})
+	w, err := NewWriter(&out, &Header{Tool: "test", Clock: Clock{Monotonic: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}

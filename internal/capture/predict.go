@@ -2,7 +2,11 @@
 
 package capture
 
-import "github.com/txtrace/txtrace/internal/event"
+import (
+	"fmt"
+
+	"github.com/txtrace/txtrace/internal/event"
+)
 
 // op is how a column's values are predicted from what comes before them.
 type op uint8
@@ -138,6 +142,17 @@ var layouts = func() (ls [256]*layout) {
 		ls[t.Kind] = newLayout(t)
 	}
 	return ls
+}()
+
+// packings are checksums of the layouts, by the names of the kinds. They differ
+// when a rule does, so that no reader undoes what a writer did not do.
+var packings = func() map[string]uint32 {
+	sums := make(map[string]uint32)
+	for _, t := range event.Tables() {
+		l := layouts[t.Kind]
+		sums[t.Name] = sum(fmt.Append(nil, l.size, l.addrs, l.columns)) // values, without the names of fields
+	}
+	return sums
 }()
 
 func newLayout(t event.Table) *layout {

@@ -73,7 +73,7 @@ func (r *Reader) readBlock(b *batch) bool {
 			r.list.vals = append(r.list.vals[:0], 0)
 			r.total.Corrupt++
 		}
-	case !h.kind.Valid():
+	case !h.kind.Valid() || !r.told[h.kind]:
 		r.total.Unknown += int64(h.count)
 	default:
 		m := b.room(h.kind, h.raw)
@@ -131,9 +131,10 @@ func (r *Reader) readFooter() bool {
 		return r.stop(nil, "the footer is damaged")
 	}
 	r.off += int64(len(p) + len(b))
+	if _, err := r.in.Peek(1); err == nil {
+		return r.stop(nil, "it goes on after its end, as two files in one do")
+	}
 	r.footer, r.end = f, true
-	_, err = r.in.Peek(1)
-	r.total.Trailing = err == nil
 	return false
 }
 

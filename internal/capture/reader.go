@@ -18,6 +18,7 @@ type Reader struct {
 	in     *bufio.Reader
 	off    int64 // bytes that were good
 	header Header
+	told   [256]bool // kinds that the header has a table of
 	footer *Footer
 	cut    *CutInfo
 	err    error // of the input

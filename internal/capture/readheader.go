@@ -47,12 +47,18 @@ func (r *Reader) readHeader() error {
 		return err
 	}
 	if ok, err := lead.decode(b, &r.header); err != nil {
-		return fmt.Errorf("%w: %v; record again", ErrHeader, err)
+		return fmt.Errorf("%w: %v", ErrHeader, err)
 	} else if !ok {
 		return fmt.Errorf("%w: its checksum is wrong, so it is damaged; record again", ErrHeader)
 	}
 	r.off = int64(prefixSize + len(b))
-	return checkTables(r.header.Tables)
+	for _, t := range r.header.Tables {
+		r.told[t.Kind] = true
+	}
+	if err := checkTables(r.header.Tables); err != nil {
+		return err
+	}
+	return checkPacking(&r.header)
 }
 
 // foreign are beginnings of files that people have at hand.
@@ -94,6 +100,17 @@ func checkTables(ts []event.Table) error {
 		}
 		if o := own[i]; t.Name != o.Name || t.Size != o.Size || !slices.Equal(t.Fields, o.Fields) {
 			return fmt.Errorf("%w: its %s records are not laid out like this build's; use the txtrace that wrote it", ErrTables, o.Name)
+		}
+	}
+	return nil
+}
+
+// checkPacking compares how the kinds of a file are packed with how this build
+// packs them.
+func checkPacking(h *Header) error {
+	for _, t := range h.Tables {
+		if sum, ok := packings[t.Name]; ok && h.Packing[t.Name] != sum {
+			return fmt.Errorf("%w: its %s records are packed otherwise than this build's; use the txtrace that wrote it", ErrTables, t.Name)
 		}
 	}
 	return nil

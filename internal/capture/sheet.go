@@ -5,8 +5,11 @@ package capture
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"reflect"
+	"strings"
 
 	"github.com/klauspost/compress/s2"
 )
@@ -52,7 +55,8 @@ func parseLead(b []byte) (l sheetLead, ok bool) {
 	return sheetLead{int(raw), int(stored), le.Uint32(end[8:])}, ok
 }
 
-// decode puts the sheet in b into v, false when it is damaged.
+// decode puts the sheet in b into v. It is false when the sheet is damaged, and
+// gives an error with its next step when it is not what v is.
 func (l sheetLead) decode(b []byte, v any) (ok bool, err error) {
 	if sum(b) != l.sum {
 		return false, nil
@@ -65,10 +69,29 @@ func (l sheetLead) decode(b []byte, v any) (ok bool, err error) {
 			return false, nil
 		}
 	}
-	if err := json.Unmarshal(b, v); err != nil {
+	var wrong *json.UnmarshalTypeError
+	switch err := json.Unmarshal(b, v); {
+	case errors.As(err, &wrong):
+		return false, fmt.Errorf("it has a %s where none can be (%s), so it is damaged; record again", wrong.Value, orAll(wrong.Field))
+	case err != nil:
+		return false, fmt.Errorf("%w, so it is damaged; record again", err)
+	}
+	var doc any
+	if err := json.Unmarshal(b, &doc); err != nil {
 		return false, err
 	}
+	if name := lacks(doc, reflect.TypeOf(v).Elem()); name != "" {
+		return false, fmt.Errorf("it does not tell %s; use the txtrace that wrote it", orAll(strings.Trim(name, ".")))
+	}
 	return true, nil
+}
+
+// orAll is the name of a member, "all" when it is the whole document.
+func orAll(member string) string {
+	if member == "" {
+		return "all"
+	}
+	return member
 }
 
 // readN reads n bytes, taking memory only as they come.

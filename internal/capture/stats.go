@@ -51,11 +51,10 @@ type ReaderStats struct {
 	Shared    int64       // bytes in the file of the groups' address lists
 	Bytes     int64       // bytes of the file that were good
 	Groups    int64
-	Unknown   int64 // records of kinds this build does not know, skipped
+	Unknown   int64 // records of kinds that this build does not know, or the header does not tell of, skipped
 	Corrupt   int64 // blocks whose checksum or content was wrong, skipped
 	Gaps      int64
 	Lost      uint64 // records missing in the gaps
 	Late      int64  // records that came after their place had been given up, or twice: skipped
 	Unordered int64  // records delivered with a time before one already delivered of another CPU
-	Trailing  bool   // bytes follow the end marker
 }

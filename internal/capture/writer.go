@@ -59,6 +59,7 @@ func NewWriter(out io.Writer, h *Header) (*Writer, error) {
 	if err := checkTables(hh.Tables); err != nil {
 		return nil, err
 	}
+	hh.Packing = packings
 	b, err := appendSheet(le.AppendUint32([]byte(fileMagic), Version), "capture header", &hh)
 	if err != nil {
 		return nil, err

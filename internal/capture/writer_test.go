@@ -124,7 +124,7 @@ func TestCloseAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if d := readAll(t, disk.Bytes()); d.r.Footer() == nil || d.r.Stats().Trailing {
+	if d := readAll(t, disk.Bytes()); d.r.Footer() == nil || d.r.Cut() != nil {
 		t.Errorf("footer %v, stats %+v", d.r.Footer(), d.r.Stats())
 	}
 }
