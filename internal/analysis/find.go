@@ -21,6 +21,12 @@ type finding struct {
 // find tells which variant of a switch the kernel shows. A variant is refuted
 // by an observation that is impossible under it and possible under another; a
 // switch is proven when one variant is left.
+//
+// Decision: what an old variant allows only because it lacks a check (to
+// throttle a socket with nothing to be acknowledged, before 4.7; to go on after
+// the packets of a quota, before 3.18) proves nothing: a wrong kernel of today
+// looks the same. Such a variant explains it only if it was also seen to do
+// what no other does; else the observation is a fault.
 func find(info model.SwitchInfo, judges []*Judge, v Variants) finding {
 	f := finding{info: info}
 	for i := range info.Variants {
@@ -60,16 +66,22 @@ func refuted(s model.Switch, v model.Variant, judges []*Judge) (*Judge, *Evidenc
 
 func (j *Judge) refutes(s model.Switch, v model.Variant) (e *Evidence, all bool) {
 	for i, set := range j.settings {
-		if !set.has(j.rule.Switches, s, v) {
-			continue
-		}
-		if j.tallies[i].refuted == 0 {
+		switch t := &j.tallies[i]; {
+		case !set.has(j.rule.Switches, s, v):
+		case t.refuter != nil:
+			e, all = t.refuter.show, true
+		case t.refuted > 0:
+			all = true
+		case !t.unsupported():
 			return nil, false
 		}
-		e, all = j.tallies[i].refuter, true
 	}
 	return e, all
 }
+
+// unsupported says that all the setting explains beyond today's kernel it
+// explains by a lack of checks.
+func (t *tally) unsupported() bool { return t.lacks > 0 && t.lacks == t.lenient }
 
 // has says whether the setting has s at v.
 func (set Setting) has(switches []model.Switch, s model.Switch, v model.Variant) bool {
@@ -131,9 +143,17 @@ func (fs findings) of(s model.Switch) finding {
 	return finding{}
 }
 
-// choice is the index of the setting that a rule is judged under, its name,
-// and what stands against a verdict.
-func (fs findings) choice(j *Judge) (index int, name string, lacks, against []string) {
+// chosen is what a rule is judged under.
+type chosen struct {
+	index   int      // of the setting
+	name    string   // as --variant spells it
+	lacks   []string // commits that mended what the setting does
+	older   []string // variants that are neither today's nor a mended fault, and were found, not forced
+	against []string // switches of which every variant is refuted
+}
+
+// choice is the setting that a rule is judged under.
+func (fs findings) choice(j *Judge) (c chosen) {
 	var want Setting
 	var names []string
 	for i, s := range j.rule.Switches {
@@ -144,17 +164,21 @@ func (fs findings) choice(j *Judge) (index int, name string, lacks, against []st
 			want.Second = f.choice
 		}
 		names = append(names, string(s)+"="+string(f.choice))
-		if m := f.mended(); m != "" {
-			lacks = append(lacks, m)
+		switch m := f.mended(); {
+		case m != "":
+			c.lacks = append(c.lacks, m)
+		case f.choice != f.info.Latest().Name && f.state != StateForced:
+			c.older = append(c.older, names[i])
 		}
 		if f.state == StateContradicted {
-			against = append(against, string(s))
+			c.against = append(c.against, string(s))
 		}
 	}
 	for i, set := range j.settings {
 		if set == want {
-			index = i
+			c.index = i
 		}
 	}
-	return index, strings.Join(names, ","), lacks, against
+	c.name = strings.Join(names, ",")
+	return c
 }

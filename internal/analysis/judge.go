@@ -30,7 +30,7 @@ type Judge struct {
 	settings []Setting // exactly one, empty, without switches
 	tallies  []tally   // one for each setting
 	latest   int       // the setting of today's variants
-	plain    uint64    // instances broken under every setting
+	plain    uint64    // instances that are held under no setting, but for a lack of checks
 	reasons  []string  // an instance holds their index
 	short    string    // why what was decided is not enough for a pass
 	wait     pending
@@ -45,8 +45,15 @@ type tally struct {
 	shows   [outcomes][]*Evidence
 	clear   [outcomes]bool // the first of shows is of a clear instance
 	refuted uint64         // broken instances that another setting explains
-	refuter *Evidence      // the first of them, or the first clear one
+	refuter *refuter       // the first of them, or the first clear one
 	lacks   uint64         // held, but broken under today's variants
+	lenient uint64         // of them, those held for a lack of checks only
+}
+
+// refuter is an observation that refutes settings.
+type refuter struct {
+	settings uint32 // by bit, those it refutes
+	show     *Evidence
 }
 
 // instance is one observation, judged under every setting, or several that are
@@ -263,16 +270,24 @@ func (in *instance) evidence(setting int) *Evidence {
 
 // count adds an instance that is final.
 func (j *Judge) count(in *instance) {
+	var broken uint32
 	plain := true
 	for i := range j.settings {
-		plain = plain && in.out[i] == Broken
+		if in.out[i] == Broken {
+			broken |= 1 << i
+		}
+		plain = plain && (in.out[i] == Broken || in.out[i] == Unchecked)
 	}
+	plain = plain && broken != 0
 	if plain {
 		j.plain += in.n
 	}
 	for i := range j.tallies {
 		t := &j.tallies[i]
 		out := in.out[i]
+		if out == Unchecked {
+			out = Held
+		}
 		if out == Undecided {
 			t.undecided(in.n, in.why[i])
 			continue
@@ -288,12 +303,15 @@ func (j *Judge) count(in *instance) {
 		}
 		if out == Broken && !plain {
 			t.refuted += in.n
-			if t.refuter == nil || clearer {
-				t.refuter = e
+			if e != nil && (t.refuter == nil || clearer) {
+				t.refuter = &refuter{broken, e}
 			}
 		}
 		if out == Held && in.out[j.latest] == Broken {
 			t.lacks += in.n
+			if in.out[i] == Unchecked {
+				t.lenient += in.n
+			}
 		}
 	}
 }

@@ -35,14 +35,14 @@ func rulings(judges []*Judge, fs findings, h *capture.Header) []RuleVerdict {
 
 // ruling is the verdict of one rule.
 func (j *Judge) ruling(fs findings, h *capture.Header) RuleVerdict {
-	index, name, lacks, against := fs.choice(j)
-	t := &j.tallies[index]
+	c := fs.choice(j)
+	t := &j.tallies[c.index]
 	expected, held := t.count[Expected], t.count[Held]
-	if len(lacks) > 0 {
+	if len(c.lacks)+len(c.older) > 0 {
 		expected, held = expected+t.lacks, held-t.lacks
 	}
 	r := RuleVerdict{
-		ID: j.rule.ID, Sentence: j.rule.Sentence, Gate: j.rule.Gate, Variant: name,
+		ID: j.rule.ID, Sentence: j.rule.Sentence, Gate: j.rule.Gate, Variant: c.name,
 		Held: U64(held), Fails: U64(t.count[Broken]), Suspects: U64(t.count[Suspect]),
 		Expected: U64(expected), Inconclusive: U64(t.count[Undecided]),
 		Undecided: j.undecidedBy(t),
@@ -59,12 +59,10 @@ func (j *Judge) ruling(fs findings, h *capture.Header) RuleVerdict {
 	switch {
 	case missing != "":
 		r.Verdict, r.Reason = VerdictNotApplicable, missing
-	case len(against) > 0 && j.plain == 0:
+	case len(c.against) > 0 && j.plain == 0:
 		r.Verdict = VerdictInconclusive
-		r.Reason = "observations refute every variant of " + strings.Join(against, " and ")
-		for i := range j.tallies {
-			show(j.tallies[i].shows[Broken][:min(1, len(j.tallies[i].shows[Broken]))])
-		}
+		r.Reason = "observations refute every variant of " + strings.Join(c.against, " and ")
+		show(j.contradiction())
 	case r.Fails > 0:
 		r.Verdict = VerdictFail
 		show(t.shows[Broken])
@@ -80,7 +78,7 @@ func (j *Judge) ruling(fs findings, h *capture.Header) RuleVerdict {
 		r.Verdict, r.Reason = VerdictInconclusive, j.short
 	case r.Expected > 0:
 		r.Verdict = VerdictExpected
-		r.Reason = t.expectation(lacks)
+		r.Reason = t.expectation(c)
 		show(t.shows[Expected])
 		if t.lacks > 0 {
 			show(j.tallies[j.latest].shows[Broken])
@@ -91,10 +89,26 @@ func (j *Judge) ruling(fs findings, h *capture.Header) RuleVerdict {
 	return r
 }
 
+// contradiction is the fewest observations found that together refute every
+// variant: what refutes today's, and what refutes the newest that it leaves.
+func (j *Judge) contradiction() (shows []*Evidence) {
+	var done uint32
+	for i := len(j.tallies) - 1; i >= 0; i-- {
+		if r := j.tallies[i].refuter; r != nil && done&(1<<i) == 0 {
+			shows = append(shows, r.show)
+			done |= r.settings
+		}
+	}
+	return shows
+}
+
 // expectation says why what looks wrong is legal.
-func (t *tally) expectation(lacks []string) string {
-	if t.lacks > 0 && len(lacks) > 0 {
-		return "the kernel lacks " + strings.Join(lacks, " and ")
+func (t *tally) expectation(c chosen) string {
+	switch {
+	case t.lacks > 0 && len(c.lacks) > 0:
+		return "the kernel lacks " + strings.Join(c.lacks, " and ")
+	case t.lacks > 0 && len(c.older) > 0:
+		return "impossible in a kernel of today, legal under " + strings.Join(c.older, " and ")
 	}
 	return t.expects
 }

@@ -14,6 +14,10 @@ const (
 	Expected  // looks wrong, is legal under this variant
 	Undecided // torn, lost, race, unknown start
 	outcomes
+
+	// Unchecked is Held only because the variant lacks the check: it counts as
+	// Held, and proves nothing.
+	Unchecked = outcomes
 )
 
 // Verdict is what a whole capture says of a rule.

@@ -80,17 +80,15 @@ func (s Socket) TSQExempt(exempt Variant) bool {
 	return s.Unacked <= 1
 }
 
-// Throttled says whether the skb has to wait (rule T2). The exemption is
-// younger than the first three limits, and no part of the what-ifs.
+// TSQExempts says whether a kernel with that limit exempts anybody. The
+// exemption is younger than the first three, and no part of the what-ifs.
+func TSQExempts(limit Variant) bool {
+	return limit == TSQLimitUnpaced || limit == TSQLimitAlways
+}
+
+// Throttled says whether the skb has to wait (rule T2).
 func (s Socket) Throttled(limit, exempt Variant) bool {
-	if !s.OverTSQLimit(limit) {
-		return false
-	}
-	switch limit {
-	case TSQLimitUnpaced, TSQLimitAlways:
-		return !s.TSQExempt(exempt)
-	}
-	return true
+	return s.OverTSQLimit(limit) && !(TSQExempts(limit) && s.TSQExempt(exempt))
 }
 
 // TSQFlags are the bits of sk_tsq_flags that matter here.

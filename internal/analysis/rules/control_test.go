@@ -255,6 +255,12 @@ func TestExpected(t *testing.T) {
 				r.send(sent{})
 			}
 			r.end().Rescheduled = 0
+			r = t.run()
+			for range 64 {
+				r.dequeue(2, 142, 50)
+				r.send(sent{})
+			}
+			r.end()
 			return t
 		}},
 		"O2 a requeue goes to the tail": {"X6", "requeue", "tail", "net/sched: fix packet reordering on requeue", func() *trace {
@@ -305,6 +311,128 @@ func TestProven(t *testing.T) {
 	for sw, want := range map[string]string{"xmit-stop": "drv", "requeue": "head"} {
 		if v := variantOf(t, res, sw); v.State != analysis.StateProven || v.Variant != want {
 			t.Errorf("%s: %+v", sw, v)
+		}
+	}
+}
+
+// What an old variant allows because it lacks a check is a fault, unless the
+// kernel was seen to do what only that variant does.
+func TestLackOfChecksProvesNothing(t *testing.T) {
+	many := func(strange ...func(*event.Throttle)) *trace {
+		tr := newTrace()
+		for range 50 {
+			tr.throttle()
+		}
+		for _, change := range strange {
+			change(tr.throttle())
+		}
+		return tr
+	}
+	empty := func(e *event.Throttle) { e.Rtx = event.RtxEmpty }
+	low := func(e *event.Throttle) { e.WmemEnd, e.PacingRate = e.Truesize+1, 1000 } // above one skb, below two
+	for name, c := range map[string]struct {
+		t       *trace
+		rule    string
+		want    analysis.Verdict
+		sw      string
+		state   string
+		variant string
+	}{
+		"empty retransmit queue":                {many(empty), "T2", analysis.VerdictFail, "tsq-limit", analysis.StateUndecided, "always"},
+		"one, exempted since 6.6":               {many(func(e *event.Throttle) { e.Rtx = event.RtxOne }), "T2", analysis.VerdictExpected, "tsq-exempt", analysis.StateProven, "empty"},
+		"below two skbs":                        {many(low), "T2", analysis.VerdictExpected, "tsq-limit", analysis.StateProven, "rate"},
+		"both":                                  {many(low, empty), "T2", analysis.VerdictExpected, "tsq-limit", analysis.StateProven, "rate"},
+		"a run goes on past the quota":          {past(60), "D4", analysis.VerdictFail, "quota", analysis.StateUndecided, "after"},
+		"as many restarts, and nothing is left": {past(64), "D4", analysis.VerdictFail, "quota", analysis.StateUndecided, "after"},
+		"as many restarts, and it is scheduled": {past(64, func(r *event.Run) { r.Rescheduled = 1 }), "D4", analysis.VerdictExpected, "quota", analysis.StateProven, "restarts"},
+		"fewer restarts, yet it is scheduled":   {past(63, func(r *event.Run) { r.Rescheduled = 1 }), "D4", analysis.VerdictFail, "quota", analysis.StateUndecided, "after"},
+		"one packet each, as many as the quota": {past(0), "D4", analysis.VerdictPass, "quota", analysis.StateUndecided, "after"},
+	} {
+		res := c.t.analyze(t, "auto", nil)
+		r := ruling(t, res, c.rule)
+		if v := variantOf(t, res, c.sw); r.Verdict != c.want || v.State != c.state || v.Variant != c.variant {
+			t.Errorf("%s: %s %s; %+v", name, r.Verdict, r.Reason, v)
+		}
+		if (r.Verdict == analysis.VerdictPass) != (len(r.Evidence) == 0) {
+			t.Errorf("%s: evidence %+v", name, r.Evidence)
+		}
+		if r.Verdict == analysis.VerdictExpected && r.Expected > 2 {
+			t.Errorf("%s: %d expected", name, r.Expected)
+		}
+	}
+	rate := many(low)
+	if r := rate.expect(t, "T2", "auto", analysis.VerdictExpected); !strings.Contains(r.Reason, "tsq-limit=rate") || r.Held != 50 {
+		t.Errorf("%+v", r)
+	}
+	many(low, empty).expect(t, "T2", "tsq-limit=rate", analysis.VerdictPass)
+	rate.expect(t, "T2", "latest", analysis.VerdictFail)
+}
+
+// past is a run of 64 batches of one packet, and one of n batches of two
+// packets that leaves the qdisc unscheduled.
+func past(n int, change ...func(*event.Run)) *trace {
+	t := newTrace()
+	for _, size := range []uint32{1, 2} {
+		batches := n
+		if size == 1 {
+			batches = 64
+		}
+		if batches == 0 {
+			continue
+		}
+		r := t.run()
+		for range batches {
+			r.dequeue(size, 142, 50)
+			r.send(sent{})
+		}
+		rec := r.end()
+		if size == 2 {
+			rec.Rescheduled, rec.QdiscStateEnd = 0, 0
+			for _, c := range change {
+				c(rec)
+			}
+		}
+	}
+	return t
+}
+
+// A contradiction shows the events that contradict each other.
+func TestContradictionShown(t *testing.T) {
+	for name, c := range map[string]struct {
+		rule, sw string
+		build    func(*trace)
+		says     []string
+	}{
+		"bulk": {"D2", "bulk", func(t *trace) {
+			for range 5 {
+				batch(65, 10, sent{}, nil)(t)
+			}
+			batch(66, 10, sent{}, nil)(t)
+		}, []string{"66 packets with a quota of 64 left: more than bulk=budget allows", "ended at 65 packets with a quota of 64 left, although"}},
+		"quota": {"D4", "quota", func(t *trace) {
+			for range 5 {
+				batch(65, 10, sent{}, nil)(t)
+			}
+			r := t.run()
+			for range 64 {
+				r.dequeue(2, 142, 50)
+				r.send(sent{})
+			}
+			r.end()
+		}, []string{"128 packets, 126 of them before its last restart (quota=after)", "65 packets and scheduled the qdisc again (0 before its last restart, quota=restarts)"}},
+	} {
+		tr := newTrace()
+		c.build(tr)
+		res := tr.analyze(t, "auto", nil)
+		r := ruling(t, res, c.rule)
+		if r.Verdict != analysis.VerdictInconclusive || variantOf(t, res, c.sw).State != analysis.StateContradicted || len(r.Evidence) != len(c.says) {
+			t.Errorf("%s: %+v", name, r)
+			continue
+		}
+		for i, e := range r.Evidence {
+			if !strings.Contains(e.Says, c.says[i]) {
+				t.Errorf("%s: %s, want %s", name, e.Says, c.says[i])
+			}
 		}
 	}
 }

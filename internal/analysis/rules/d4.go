@@ -24,7 +24,8 @@ var d4 = analysis.Rule{
 
 // judgeD4 does not ask who else scheduled the qdisc: completions and enqueuers
 // do so too. That the quota ended a run early refutes the variant that counts
-// restarts.
+// restarts. That a run went on after its quota of packets does not prove that
+// variant, for it lacks the check; that as many restarts ended one does.
 func judgeD4(j *analysis.Judge, r *analysis.Run) {
 	switch {
 	case r.Partial() || r.Packets == 0:
@@ -44,6 +45,8 @@ func judgeD4(j *analysis.Judge, r *analysis.Run) {
 			return analysis.Broken, ""
 		case !spent && r.Rescheduled != 0 && r.Restarted() < r.Weight:
 			return analysis.Broken, "" // it ended by its quota, which restarts did not use up
+		case !spent && (r.Rescheduled == 0 || r.Restarted() != r.Weight):
+			return analysis.Unchecked, ""
 		case !spent:
 			return analysis.Held, ""
 		}

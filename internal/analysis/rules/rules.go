@@ -46,8 +46,9 @@
 // under that one. An instance that is broken under some variants and not under
 // others refutes those; if none is left but one, that one is proven. So a check
 // may also look for what only one variant explains (D2: a stop with bytes and
-// packets left). Never seeing something proves nothing. An instance that is
-// broken under all variants is a plain fault. A variant that model.Switches
+// packets left). Never seeing something proves nothing, and neither does what an
+// old variant allows by a lack of checks: that is Unchecked. An instance that is
+// held under no variant is a plain fault. A variant that model.Switches
 // marks as mended makes the verdict "expected" instead of pass.
 //
 // # Evidence

@@ -54,8 +54,12 @@ func judgeT2(j *analysis.Judge, t *analysis.Throttle) {
 
 func outcomeT2(t *analysis.Throttle, s analysis.Setting) (analysis.Outcome, string) {
 	least := t.AsModel(t.WmemEnd)
+	held := analysis.Held
+	if !model.TSQExempts(s.First) && least.TSQExempt(model.TSQExemptEmptyOrOne) {
+		held = analysis.Unchecked
+	}
 	if least.Throttled(s.First, s.Second) {
-		return analysis.Held, ""
+		return held, ""
 	}
 	most := t.AsModel(t.WmemEnd + t.Freed + pureACKs)
 	if t.First() && t.PacedByFq() {
@@ -67,7 +71,7 @@ func outcomeT2(t *analysis.Throttle, s analysis.Setting) (analysis.Outcome, stri
 	}
 	switch {
 	case most.Throttled(s.First, s.Second) && t.Freed > 0:
-		return analysis.Held, ""
+		return held, ""
 	case most.Throttled(s.First, s.Second):
 		return analysis.Undecided, "pure ACKs may explain it"
 	case t.Freed > 0 && !most.OverTSQLimit(s.First):
