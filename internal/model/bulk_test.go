@@ -91,36 +91,6 @@ func TestBulkTake(t *testing.T) {
 	}
 }
 
-func Test000OneDequeue(t *testing.T) {
-	// 381528 bytes at 1514 are 252 packets, 115064 are 76, if only bytes bound.
-	for limit, want := range map[int32]int{381528: 252, 115064: 76} {
-		d := fresh(limit)
-		d.Bulk = BulkBytes
-		if b, why, _ := d.Take(Packet{Len: 1514}, endless(1514)); b.N != want || why != ReasonBytes {
-			t.Errorf("%d bytes: took %d, ended by %s; want %d, bytes", limit, b.N, why, want)
-		}
-	}
-	// BQL switched off by limits at their maximum: V6 empties the qdisc.
-	for bulk, want := range map[Variant]int{BulkBytes: 1000, BulkBudget: 65} {
-		d := fresh(DQLMaxLimit)
-		d.Bulk = bulk
-		left := 999
-		b, _, _ := d.Take(Packet{Len: 1514}, func() (Packet, bool) {
-			left--
-			return Packet{Len: 1514}, left >= 0
-		})
-		if b.N != want {
-			t.Errorf("%s: took %d of 1000, want %d", bulk, b.N, want)
-		}
-	}
-	// Drivers without BQL are not bulked to, and 000 says so.
-	d := fresh(0)
-	d.BQL = false
-	if b, why, _ := d.Take(Packet{Len: 1514}, endless(1514)); b.N != 1 || why != ReasonNoBQL {
-		t.Errorf("no BQL: took %d, ended by %s", b.N, why)
-	}
-}
-
 // Three dequeues of a 6.1 kernel with their avail.
 func TestBulkMeasured(t *testing.T) {
 	for _, c := range []struct {

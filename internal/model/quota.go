@@ -85,10 +85,20 @@ func LegalRun(quota Variant, weight, restartsBefore, packetsBefore int) bool {
 	return packetsBefore < weight
 }
 
-// RFCCost is what the RFC of 000 charges for a requeued list as it was first
-// posted: its loop reads the head's successor again and again, so it counts 1
-// for a list of one and does not end for a longer one. The corrected loop, the
-// one behind QuotaStop, counts the list.
-func RFCCost(list int) (cost int, ends bool) {
-	return 1, list <= 1
+// RFCCost plays the loop by which the RFC of 000 charges for a requeued list,
+// for at most the given number of steps. As first posted it reads the head's
+// successor again and again, so it counts 1 for a list of one and does not end
+// for a longer one. Corrected, as behind QuotaStop, it counts the list.
+func RFCCost(list, steps int, corrected bool) (cost int, ends bool) {
+	for cost < steps {
+		cost++
+		next := 1
+		if corrected {
+			next = cost
+		}
+		if next >= list {
+			return cost, true
+		}
+	}
+	return cost, false
 }

@@ -8,55 +8,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// run plays a run over a qdisc that never empties, with all of its bytes
-// available to each restart.
-func run(d Dequeue, weight int, length uint32) Run {
-	return Quota{Charge: d.Quota, Weight: weight}.Run(func(left int) Restart {
-		d.Left = left
-		b, _, _ := d.Take(Packet{Len: length}, endless(length))
-		return Restart{Packets: b.N, Again: true}
-	})
-}
-
-func Test000Quota(t *testing.T) {
-	// 252 packets a dequeue, which 000 feared to be 64 times as many a run.
-	cases := []struct {
-		bulk, quota Variant
-		want        Run
-	}{
-		{BulkNone, QuotaRestarts, Run{Restarts: 64, Packets: 64, Spent: true}},
-		{BulkCap8, QuotaRestarts, Run{Restarts: 64, Packets: 64 * 8, Spent: true}}, // "quota was multiplied by 7 or 8"
-		{BulkCap7, QuotaRestarts, Run{Restarts: 64, Packets: 64 * 7, Spent: true}},
-		{BulkBytes, QuotaRestarts, Run{Restarts: 64, Packets: 64 * 252, Spent: true}},
-		{BulkBytes, QuotaStop, Run{Restarts: 1, Packets: 64, Spent: true}},
-		{BulkBytes, QuotaAfter, Run{Restarts: 1, Packets: 252, Spent: true}},
-		{BulkBudget, QuotaAfter, Run{Restarts: 1, Packets: 65, Spent: true}},
-	}
-	for _, c := range cases {
-		d := Dequeue{Bulk: c.bulk, Quota: c.quota, OneTxQueue: true, BQL: true, Avail: 381528}
-		if got := run(d, 64, 1514); got != c.want {
-			t.Errorf("bulk=%s quota=%s: %+v, want %+v", c.bulk, c.quota, got, c.want)
-		}
-	}
-}
-
-// A requeued list costs one, but for the RFC; its first form never got there.
-func Test000RequeuedList(t *testing.T) {
-	for quota, want := range map[Variant]int{QuotaRestarts: 1, QuotaStop: 12, QuotaAfter: 1} {
-		if got := Cost(quota, 12, true); got != want {
-			t.Errorf("%s: a requeued list of 12 costs %d, want %d", quota, got, want)
-		}
-	}
-	for list, ends := range map[int]bool{1: true, 2: false, 12: false} {
-		if cost, got := RFCCost(list); cost != 1 || got != ends {
-			t.Errorf("first form, list of %d: costs %d, ends %t; want 1, %t", list, cost, got, ends)
-		}
-	}
-	if Cost(QuotaStop, 1, true) != 1 {
-		t.Error("the corrected form does not count 1 for one")
-	}
-}
-
 func TestQuotaEmptied(t *testing.T) {
 	packets := []int{3, 5, 0}
 	got := Quota{Charge: QuotaAfter, Weight: 64}.Run(func(left int) Restart {

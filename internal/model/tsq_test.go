@@ -8,57 +8,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// inFlight is how many skbs a socket gets below TCP before the next has to
-// wait, if none is freed.
-func inFlight(s Socket, limit, exempt Variant) (n int) {
-	for s.Wmem, s.Unacked = WmemBase, 0; !s.Throttled(limit, exempt); n++ {
-		s.Wmem += s.Truesize
-		s.Unacked++
-	}
-	return n
-}
-
-func Test003InFlight(t *testing.T) {
-	cases := []struct {
-		name  string
-		s     Socket
-		limit Variant
-		want  int
-	}{
-		{"100 KB", Socket{Truesize: 100 << 10, LimitOutput: 131072}, TSQLimitConstant, 2},
-		{"128 KB", Socket{Truesize: 128 << 10, LimitOutput: 131072}, TSQLimitConstant, 1},
-		// The report says one; the formula as quoted gives two.
-		{"66 KB", Socket{Truesize: 66 << 10, LimitOutput: 131072}, TSQLimitConstant, 2},
-		// 434 bytes more let a third skb go where two fill the old limit.
-		{"64 KB, 128K", Socket{Truesize: 131072 / 2, LimitOutput: 131072}, TSQLimitConstant, 2},
-		{"64 KB, 131506", Socket{Truesize: 131072 / 2, LimitOutput: 131072 + 434}, TSQLimitConstant, 3},
-		// The text promises two to a slow flow; the base of 1 makes it one.
-		{"slow flow, as posted", Socket{Truesize: 2304, PacingShift: PacingShift}, TSQLimitRate, 1},
-		{"slow flow, twice the truesize", Socket{Truesize: 2304, PacingShift: PacingShift, LimitOutput: 1 << 20}, TSQLimitUnpaced, 2},
-	}
-	for _, c := range cases {
-		// The exemption came later; as if the acknowledgements were prompt.
-		if got := inFlight(c.s, c.limit, TSQExemptEmpty); got != c.want {
-			t.Errorf("%s: %d in flight, want %d", c.name, got, c.want)
-		}
-	}
-}
-
-// A flow of 8 Gbit/s is paced at twice its rate, 2 Gbyte/s: about 2 Mbytes.
-func Test003EightGigabit(t *testing.T) {
-	s := Socket{Truesize: 4096, PacingRate: 2 * 8e9 / 8, PacingShift: 10}
-	if got := s.TSQLimit(TSQLimitRate); got != 1953125 {
-		t.Errorf("rate >> 10 = %d, want 1953125", got)
-	}
-	s.PacingShift = 8 // as first tried in the thread
-	if got := s.TSQLimit(TSQLimitRate); got != 7812500 {
-		t.Errorf("rate >> 8 = %d, want 7812500", got)
-	}
-	if got := s.PacingRate / 1000; got != 2000000 {
-		t.Errorf("rate / 1000 = %d, want 2000000", got)
-	}
-}
-
 func TestTSQLimitVariants(t *testing.T) {
 	fast := Socket{Truesize: 66000, PacingRate: 1 << 32, PacingShift: 10, LimitOutput: 1 << 20}
 	paced := fast
@@ -210,19 +159,13 @@ func TestTSQExemptAge(t *testing.T) {
 }
 
 // A sysctl of 0 or less: as unsigned it bounds nothing, but the first limit
-// compares it as it is, and then nothing calls back.
+// compares it as it is.
 func TestTSQSysctlOff(t *testing.T) {
 	for _, sysctl := range []int32{0, -1} {
 		s := Socket{Wmem: WmemBase, Truesize: 2304, LimitOutput: sysctl}
-		if !s.Throttled(TSQLimitConstant, TSQExemptEmpty) || s.CallsBack(TSQLimitConstant) {
-			t.Errorf("%d: the first limit lets an idle socket send, or calls back", sysctl)
+		if !s.Throttled(TSQLimitConstant, TSQExemptEmpty) {
+			t.Errorf("%d: the first limit lets an idle socket send", sysctl)
 		}
-		if !s.CallsBack(TSQLimitRate) || !s.CallsBack(TSQLimitAlways) {
-			t.Errorf("%d: a later kernel does not call back", sysctl)
-		}
-	}
-	if s := (Socket{LimitOutput: 1}); !s.CallsBack(TSQLimitConstant) {
-		t.Error("1: the first limit does not call back")
 	}
 	if got := (Socket{Truesize: 2304, LimitOutput: -1}).TSQLimit(TSQLimitAlways); got != 4608 {
 		t.Errorf("-1: limit %d, want 4608", got)
