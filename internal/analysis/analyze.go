@@ -98,6 +98,9 @@ func (p *pass) end(res *Result) *End {
 	give(p.rebuild.fan.end, end)
 	p.skips.footer(res.Footer)
 	for _, j := range p.judges {
+		if res.Stats.Late+res.Stats.Unordered > 0 {
+			j.late()
+		}
 		j.end()
 	}
 	return end

@@ -13,10 +13,16 @@ type Claim struct {
 	// Quota says that the quota of a run was what the capture says it was. The
 	// recorder notices a change of it some time later.
 	Quota bool
+	// Order says that the records of a CPU came in their order: one that came
+	// late speaks against it.
+	Order bool
 	// Clear says that the instance shows by itself what its rule is about: its
 	// evidence goes before that of others.
 	Clear bool
 }
+
+// toTheEnd says that only the end of the capture proves the claim.
+func (c Claim) toTheEnd() bool { return c.Over != (Span{}) || c.Order }
 
 // settle is how long after something happened the recorder may tell of it, in
 // ns: it looks at sysctls and at its own ledger once a second.
@@ -31,7 +37,7 @@ const together = 50_000_000
 
 // pending are broken instances that wait.
 type pending struct {
-	over  []instance // for gaps, to the end of the capture: a CPU may be silent long
+	over  []instance // for gaps and late records, to the end of the capture: a CPU may be silent long
 	brief []instance // for notices and ledger rows, as long as they may take; by time
 }
 
@@ -44,7 +50,7 @@ func (p *pending) clear() bool {
 }
 
 func (p *pending) add(in instance) {
-	if in.claim.Over != (Span{}) {
+	if in.claim.toTheEnd() {
 		p.over = append(p.over, in)
 	} else {
 		p.brief = append(p.brief, in)
@@ -53,7 +59,7 @@ func (p *pending) add(in instance) {
 
 // join counts an instance with one like it that has not waited long.
 func (p *pending) join(in *instance) bool {
-	if in.claim.Over != (Span{}) {
+	if in.claim.toTheEnd() {
 		return false
 	}
 	for i := len(p.brief) - 1; i >= 0 && i >= len(p.brief)-4; i-- {
@@ -96,6 +102,11 @@ func (j *Judge) lost(s Span) {
 	if len(j.wait.over) > 0 {
 		j.withdraw(Lost, func(in *instance) bool { return in.claim.Over != (Span{}) && in.claim.Over.meets(s) })
 	}
+}
+
+// late tells that records came out of their order.
+func (j *Judge) late() {
+	j.withdraw(Late, func(in *instance) bool { return in.claim.Order })
 }
 
 // changed tells that the quota was another one at some time of s.

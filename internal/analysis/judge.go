@@ -120,6 +120,12 @@ func (j *Judge) HeldBy(n uint64) {
 // Undecided counts an instance that cannot be judged under any variant.
 func (j *Judge) Undecided(reason string) { j.UndecidedBy(1, reason) }
 
+// UndecidedIf is Undecided for a reason that rests on more than the instance's
+// own records.
+func (j *Judge) UndecidedIf(c Claim, reason string) {
+	j.same(c, Undecided, reason, func() *Evidence { return nil })
+}
+
 // UndecidedBy counts n of them.
 func (j *Judge) UndecidedBy(n uint64, reason string) {
 	for i := range j.tallies {
@@ -246,9 +252,9 @@ func (j *Judge) sign(e *Evidence) *Evidence {
 }
 
 // accuses says whether an outcome can be spoken against: what is broken, and
-// what is suspect if it claims something.
+// what is suspect, or undecided for a reason, if it claims something.
 func (in *instance) accuses(o Outcome) bool {
-	return o == Broken || o == Suspect && in.claim != (Claim{})
+	return o == Broken || (o == Suspect || o == Undecided) && in.claim != (Claim{})
 }
 
 // doubt turns what accuses into undecided.

@@ -17,6 +17,10 @@ type Run struct {
 	Restarts []Restart
 	Whole    bool
 
+	// Lossless says that it was seen from its begin and no record of its CPU
+	// is missing while it ran: then its children must agree.
+	Lossless bool
+
 	// Weight is dev_tx_weight, the quota of a run; 0 when it is not known or
 	// changed about this time. Noticed says that it rests on the capture's
 	// header and notices, which may tell of a change later.

@@ -13,7 +13,8 @@ func (r *rebuild) run(l *lane, rec *event.Run) {
 	*run = Run{Run: *rec, Queue: r.world.queue(&rec.Header), Kind: kindName(rec), Restarts: run.Restarts[:0]}
 	run.Weight, run.Noticed = r.weight.of(rec)
 	l.close(&rec.Header, func(c child) { r.adopt(run, c) }, r.orphan)
-	run.Whole = l.whole(&rec.Header) && run.agrees()
+	run.Lossless = l.whole(&rec.Header)
+	run.Whole = run.Lossless && run.Agrees()
 
 	state := runState{run: run}
 	for i := range run.Restarts {
@@ -55,9 +56,9 @@ func (r *rebuild) adopt(run *Run, c child) {
 	}
 }
 
-// agrees says whether the run's own counts are those of its children.
-func (r *Run) agrees() bool {
-	var dequeues, packets, directs uint32
+// Parts counts the records of the run's dequeues, the packets in them, and the
+// records of its directs.
+func (r *Run) Parts() (dequeues, packets, directs uint32) {
 	for i := range r.Restarts {
 		if b := r.Restarts[i].Batch; b != nil {
 			dequeues++
@@ -67,7 +68,24 @@ func (r *Run) agrees() bool {
 			directs++
 		}
 	}
+	return dequeues, packets, directs
+}
+
+// Agrees says whether the run's own counts are those of its children.
+func (r *Run) Agrees() bool {
+	dequeues, packets, directs := r.Parts()
 	return dequeues == r.Dequeues && packets == r.Packets && directs == r.Directs
+}
+
+// Strays says whether a direct is said to send what was dequeued last, and does
+// not begin with it.
+func (r *Run) Strays() bool {
+	for i := range r.Restarts {
+		if d := r.Restarts[i].Direct; d != nil && d.From == event.FromDequeue && d.Batch == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // kindName is the name of a run's qdisc, without making garbage for the usual

@@ -44,6 +44,7 @@ const (
 	Reset   = "reset"            // dql_reset or a reset of the qdisc ran
 	Changed = "setting changed"  // a sysctl or limit changed about that time
 	Skipped = "program skipped"  // the kernel skipped runs of a program about that time
+	Late    = "came late"        // records of a CPU came out of their order
 	Full    = "too many to hold" // it waits for a proof that no record is missing
 )
 

@@ -161,6 +161,8 @@ func TestClaims(t *testing.T) {
 		"a gap elsewhere":           {over, func(j *Judge, g *gaps) { j.lost(Span{10, 20}) }, true},
 		"the quota changed":         {Claim{Quota: true}, func(j *Judge, g *gaps) { j.changed(Span{0, 10}) }, false},
 		"it changed later":          {Claim{Quota: true}, func(j *Judge, g *gaps) { j.changed(Span{11, 20}) }, true},
+		"records came late":         {Claim{Order: true}, func(j *Judge, g *gaps) { j.late() }, false},
+		"late where none matters":   {over, func(j *Judge, g *gaps) { j.late() }, true},
 		"a skipped program":         {Claim{}, func(j *Judge, g *gaps) { j.skipped("f", Span{0, 10}) }, false},
 		"another program":           {Claim{}, func(j *Judge, g *gaps) { j.skipped("h", Span{0, 10}) }, true},
 	} {

@@ -56,6 +56,13 @@ func HandOver(stop Variant, n int, send func(i int, more bool) (took bool, s Que
 	return h
 }
 
+// Conserved says whether a hand-over of so many packets accounts for each (rule
+// X6): the driver took it, or it is in the remainder, and one that it refused,
+// the last it was given, is there too.
+func Conserved(packets, attempts, busy, rest int) bool {
+	return busy <= min(attempts, 1) && rest >= busy && attempts-busy+rest == packets
+}
+
 // ExpectedMore is the kernel's "more" flag at the end of a hand-over that left
 // remainder packets (rule X1): set if packets followed the last one that the
 // driver was given. busy says that it refused that one, which then is the first

@@ -42,9 +42,8 @@ func TestDoorbellVariants(t *testing.T) {
 		states []QueueState
 	}{
 		// 004: not more, or the queue is stopped; so each packet after STACK.
-		DoorbellSegments: {[]bool{false, true, true, true, true}, []QueueState{0, QueueStack, QueueStack, QueueStack, QueueStack}},
-		DoorbellAnyStop:  {[]bool{false, true, true, true, true}, []QueueState{0, QueueStack, QueueStack, QueueStack, QueueStack}},
-		DoorbellDrvStop:  {[]bool{false, false, false, false, true}, []QueueState{0, 0, 0, 0, QueueStack}},
+		DoorbellAnyStop: {[]bool{false, true, true, true, true}, []QueueState{0, QueueStack, QueueStack, QueueStack, QueueStack}},
+		DoorbellDrvStop: {[]bool{false, false, false, false, true}, []QueueState{0, 0, 0, 0, QueueStack}},
 	}
 	for doorbell, want := range want {
 		d := NewDQL(1000, 0)
@@ -175,5 +174,32 @@ func TestChargeAtTheLimit(t *testing.T) {
 	d.Limit = 2000
 	if s, _, err := d.Complete(1000, 1, QueueStack); d.Avail() != 0 || s != 0 || err != nil {
 		t.Errorf("a completion that leaves avail at %d: state %b, %v; want 0, started", d.Avail(), s, err)
+	}
+}
+
+// What HandOver plays is conserved; one packet more or less, or a refused one
+// that is not left, is not.
+func TestConserved(t *testing.T) {
+	for n := 1; n <= 5; n++ {
+		for refuse := 0; refuse <= n; refuse++ {
+			h := HandOver(XmitStopDrv, n, func(i int, _ bool) (bool, QueueState) { return i != refuse, 0 })
+			attempts, busy := h.Sent, 0
+			if h.Busy {
+				attempts, busy = attempts+1, 1
+			}
+			rest := n - h.Sent
+			if !Conserved(n, attempts, busy, rest) {
+				t.Errorf("%d, %d refused: %d attempts, %d left: not conserved", n, refuse, attempts, rest)
+			}
+			for _, wrong := range [][4]int{
+				{n + 1, attempts, busy, rest}, {n, attempts + 1, busy, rest}, {n, attempts, busy, rest + 1},
+				{n, attempts, 1 - busy, rest}, {n, attempts, 2, rest + 2 - busy}, {n, 0, 1, n + 1},
+				{n, n + 1, 1, 0},
+			} {
+				if Conserved(wrong[0], wrong[1], wrong[2], wrong[3]) {
+					t.Errorf("%v: conserved", wrong)
+				}
+			}
+		}
 	}
 }

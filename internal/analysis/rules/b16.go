@@ -12,8 +12,9 @@ var b16 = analysis.Rule{
 	Documents:  []string{"3e59020abf0f", "lib/dynamic_queue_limits.c"},
 	Kernel:     "netdev_tx_sent_queue",
 	Needs:      []string{"handover", "bql"},
+	Hooks:      attemptHooks,
 	Strength:   analysis.Interval,
-	Antecedent: "a hand-over in which STACK became set, or by which it was cleared again",
+	Antecedent: "a hand-over in which STACK became set, by which it was cleared again, or that ended over the limit without it",
 	New: func(j *analysis.Judge) analysis.Checks {
 		c := checkB16{j: j}
 		return analysis.Checks{Handover: c.handover, Completion: c.completion}
@@ -28,18 +29,32 @@ type stopped struct {
 	time         uint64
 }
 
+// passedOver is a queue that BQL did not stop although it was over its limit.
+type passedOver struct {
+	show         *analysis.Evidence
+	numCompleted uint32
+	adjLimit     uint32
+}
+
+// queueB16 is what the next look at a queue is held against.
+type queueB16 struct {
+	stopped stopped
+	passed  *passedOver
+}
+
 type checkB16 struct {
 	j      *analysis.Judge
-	queues analysis.PerQueue[stopped]
+	queues analysis.PerQueue[queueB16]
 }
 
 // completion remembers a queue that stays stopped. While another CPU may be
 // between dql_completed and the clearing of STACK, nothing is remembered.
 func (c *checkB16) completion(s *analysis.Completion) {
 	q := c.queues.At(s.Queue)
-	*q = stopped{}
+	c.settle(q, s.NumCompleted, s.AdjLimit)
+	q.stopped = stopped{}
 	if !s.Torn() && !s.Foreign && s.StackStopped() {
-		*q = stopped{true, s.NumCompleted, s.NumQueued, s.Time}
+		q.stopped = stopped{true, s.NumCompleted, s.NumQueued, s.Time}
 	}
 }
 
@@ -48,13 +63,54 @@ func (c *checkB16) handover(h *analysis.Handover) {
 		return
 	}
 	q := c.queues.At(h.Queue)
-	if q.is && h.TxqStateBegin&analysis.StackXoff == 0 && q.time < h.Begin() {
-		c.cleared(q, h)
+	c.settle(q, h.NumComplBegin, h.AdjLimitBegin)
+	if was := q.stopped; was.is && h.TxqStateBegin&analysis.StackXoff == 0 && was.time < h.Begin() {
+		c.cleared(was, h)
 	}
-	*q = stopped{}
-	if (h.TxqStateEnd&^h.TxqStateBegin)&analysis.StackXoff != 0 {
+	q.stopped = stopped{}
+	switch {
+	case (h.TxqStateEnd&^h.TxqStateBegin)&analysis.StackXoff != 0:
 		c.set(h)
+	case h.TxqStateEnd&analysis.StackXoff == 0 && h.AvailEnd() < 0 && chargedLast(h):
+		c.missing(q, h)
 	}
+}
+
+// chargedLast says whether the last packet of the hand-over was the last of its
+// list and was charged: whichever way a driver charges, it then stops a queue
+// that is over its limit.
+func chargedLast(h *analysis.Handover) bool {
+	return h.BQL() && h.Rest == 0 && h.Taken() > 0 && h.Uncharged == 0
+}
+
+// missing: a hand-over ended over the limit, and yet the queue goes on. A
+// completion, or a reset, may have cleared the bit. The state was read before
+// the rest, but a CPU may do so in another order: the next look tells whether a
+// completion had come.
+func (c *checkB16) missing(q *queueB16, h *analysis.Handover) {
+	switch {
+	case h.Reset():
+		c.j.Undecided(analysis.Reset)
+	case h.Completed() || h.Queue.Lockless():
+		c.j.Undecided(analysis.Race)
+	default:
+		show := showB16(h, "BQL did not stop the queue although it is %d bytes over its limit", -int64(h.AvailEnd()))
+		q.passed = &passedOver{show, h.NumComplEnd, h.AdjLimitEnd}
+	}
+}
+
+// settle judges what was passed over, with what is completed now.
+func (c *checkB16) settle(q *queueB16, numCompleted, adjLimit uint32) {
+	p := q.passed
+	if p == nil {
+		return
+	}
+	q.passed = nil
+	if p.numCompleted != numCompleted || p.adjLimit != adjLimit {
+		c.j.Undecided(analysis.Race)
+		return
+	}
+	c.j.Broken(func() *analysis.Evidence { return p.show })
 }
 
 // set: with no completion in the hand-over, num_queued can only have grown
@@ -69,16 +125,20 @@ func (c *checkB16) set(h *analysis.Handover) {
 		c.j.Held()
 	default:
 		c.j.Broken(func() *analysis.Evidence {
-			return analysis.Show(h.Queue, &h.Header, "BQL stopped the queue although %d bytes are left", h.AvailEnd()).
-				With("adj_limit", "bytes", int64(h.AdjLimitEnd)).With("num_queued", "bytes", int64(h.NumQueuedEnd)).
-				With("num_completed", "bytes", int64(h.NumComplEnd))
+			return showB16(h, "BQL stopped the queue although %d bytes are left", int64(h.AvailEnd()))
 		})
 	}
 }
 
+func showB16(h *analysis.Handover, says string, bytes int64) *analysis.Evidence {
+	return analysis.Show(h.Queue, &h.Header, says, bytes).
+		With("adj_limit", "bytes", int64(h.AdjLimitEnd)).With("num_queued", "bytes", int64(h.NumQueuedEnd)).
+		With("num_completed", "bytes", int64(h.NumComplEnd))
+}
+
 // cleared: a queue that was stopped is not any more when the next hand-over
 // begins.
-func (c *checkB16) cleared(q *stopped, h *analysis.Handover) {
+func (c *checkB16) cleared(q stopped, h *analysis.Handover) {
 	switch {
 	case h.NumComplBegin != q.numCompleted:
 		c.j.Held()

@@ -32,9 +32,27 @@ type uncharged struct {
 // chargesB8 are the last such hand-overs of one device.
 type chargesB8 struct {
 	charges bool // some queue of it was charged
+	lengths [2]lengthsB8
 	last    [32]uncharged
 	n       int
 }
+
+// lengthsB8 compares what a device charged with the lengths that were handed
+// over, in hand-overs without or with GSO skbs: many drivers charge skb->len,
+// others what goes over the wire.
+type lengthsB8 struct {
+	same, other uint64
+	show        []*analysis.Evidence // of the first others
+}
+
+// Decision: a device charges lengths if it did so in 64 hand-overs, and in 64
+// times as many as it did not. Then one that it did not is suspect: some
+// drivers add to what they send. Up to 64 bytes more per packet are neither:
+// short frames are padded.
+const (
+	sureB8   = 64
+	padsToB8 = 64
+)
 
 // queueB8 is what is known of one queue.
 type queueB8 struct {
@@ -58,12 +76,14 @@ type checkB8 struct {
 	j       *analysis.Judge
 	queues  analysis.PerQueue[queueB8]
 	devices map[*analysis.Device]*chargesB8
+	order   []*chargesB8 // of devices
 	strange []strangeB8
 }
 
 func (c *checkB8) device(d *analysis.Device) *chargesB8 {
 	if c.devices[d] == nil {
 		c.devices[d] = &chargesB8{}
+		c.order = append(c.order, c.devices[d])
 	}
 	return c.devices[d]
 }
@@ -84,10 +104,45 @@ func (c *checkB8) handover(h *analysis.Handover) {
 	case h.Taken() == 0:
 	case h.Charged() > 0:
 		dev.charges = true
-		c.j.Held()
+		c.charged(dev, h)
 	case dev.charges:
 		dev.last[dev.n%len(dev.last)] = uncharged{h.Queue, h.Time, h.Bytes}
 		dev.n++
+	}
+}
+
+// charged: num_queued moves by what the attempts charged and by nothing else,
+// for the transmit lock is held; and that is what was handed over.
+func (c *checkB8) charged(dev *chargesB8, h *analysis.Handover) {
+	if h.Hand.Charged+h.BusyCharged != h.Charged() {
+		if h.Queue.Lockless() {
+			c.j.Undecided(analysis.Race)
+			return
+		}
+		c.j.Broken(func() *analysis.Evidence {
+			return analysis.Show(h.Queue, &h.Header, "num_queued moved by %d bytes in a hand-over, its attempts account for %d", h.Charged(), h.Hand.Charged+h.BusyCharged).
+				With("moved", "bytes", int64(h.Charged())).With("charged", "bytes", int64(h.Hand.Charged)).
+				With("busy_charged", "bytes", int64(h.BusyCharged))
+		})
+		return
+	}
+	c.j.Held()
+	if h.Rest > 0 || h.Uncharged > 0 || h.Busy > 0 || h.Cut() || h.Direct == nil {
+		return
+	}
+	l := &dev.lengths[0]
+	if h.Direct.GsoSegs != h.Direct.Packets {
+		l = &dev.lengths[1]
+	}
+	switch over := int64(h.Charged()) - int64(h.Bytes); {
+	case over == 0:
+		l.same++
+	case over > 0 && over <= padsToB8*int64(h.Packets):
+	default:
+		if l.other++; len(l.show) < 3 {
+			l.show = append(l.show, analysis.Show(h.Queue, &h.Header, "%d bytes were charged for %d packets of %d bytes", h.Charged(), h.Packets, h.Bytes).
+				With("charged", "bytes", int64(h.Charged())).With("bytes", "bytes", int64(h.Bytes)))
+		}
 	}
 }
 
@@ -120,6 +175,16 @@ func (d *chargesB8) find(not *analysis.Queue, from, to uint64, bytes uint32) *un
 }
 
 func (c *checkB8) end(*analysis.End) {
+	for _, dev := range c.order {
+		for _, l := range dev.lengths {
+			if l.same < sureB8 || l.same/sureB8 < l.other {
+				continue
+			}
+			for i := range l.other {
+				c.j.Suspect(func() *analysis.Evidence { return l.show[min(int(i), len(l.show)-1)] })
+			}
+		}
+	}
 	for _, s := range c.strange {
 		if c.queues.At(s.queue).handovers > 0 {
 			c.j.Suspect(func() *analysis.Evidence { return s.show })

@@ -96,6 +96,40 @@ func bounded(n int, change func(*trace)) func(*trace) {
 
 func stay(*trace) {}
 
+// charge makes the hand-over of d charge so much more than the lengths.
+func charge(d *event.Direct, more int32) {
+	d.Hand.Charged += uint32(more)
+	d.Hand.NumQueuedEnd += uint32(more)
+}
+
+// lengths makes hand-overs of n packets of length bytes: so many of which the
+// lengths are charged, and others of which so much more.
+func lengths(same, other int, more int32, n, length uint32) func(*trace) {
+	return func(t *trace) {
+		for i := range same + other {
+			r := t.run()
+			r.dequeue(n, length, 0)
+			d, _ := r.send(sent{})
+			r.end()
+			if i%2 == 1 && i/2 < other {
+				charge(d, more)
+			}
+			t.unstop()
+		}
+	}
+}
+
+// over makes n hand-overs that go over the limit and do not stop the queue.
+func over(n int, then func(*trace)) func(*trace) {
+	return func(t *trace) {
+		for range n {
+			h := t.alone(90_000, sent{n: 1})
+			t.state, h.TxqStateLast, h.TxqStateEnd = 0, 0, 0
+		}
+		then(t)
+	}
+}
+
 // elsewhere hands bytes to queue 0 uncharged after one that was charged, while
 // queue 1 grows by as many.
 func elsewhere(handed uint32, before, after func(*trace)) func(*trace) {
@@ -144,6 +178,24 @@ var cases = []judged{
 	{rule: "M8", name: "the same time", build: func(t *trace) { w := t.wfree(); t.wfree().Time = w.Time }, want: counts{1, 0, 0, 0, 0}},
 	{rule: "M8", name: "the recorder's own", build: func(t *trace) { t.own(&event.Ledger{}); last[event.Ledger](t, 0).Time -= 5000 }},
 	{rule: "M8", name: "came late", build: func(t *trace) { t.wfree() }, stats: capture.ReaderStats{Late: 2, Unordered: 3}, want: counts{0, 0, 0, 0, 5}, reason: "came late"},
+	{rule: "M11", name: "parts that came late", build: func(t *trace) { batch(5, 0, sent{}, nil)(t); first[event.Run](t).Directs++ }, stats: capture.ReaderStats{Late: 1}, want: counts{1, 0, 0, 0, 1}, reason: analysis.Late},
+	{rule: "M11", name: "parts that are lost", build: batch(5, 0, sent{}, nil), lose: func(r event.Any) bool { return r.Head().Kind == event.KindDequeue }, want: counts{1, 0, 0, 0, 1}, reason: analysis.Lost},
+	{rule: "M11", name: "partial", build: func(t *trace) {
+		batch(5, 0, sent{}, nil)(t)
+		r := first[event.Run](t)
+		r.Flags, r.Directs = event.FlagPartial, 7
+	}, want: counts{1, 0, 0, 0, 0}},
+	{rule: "M11", name: "a direct of something else", build: batch(5, 0, sent{}, func(_ *event.Dequeue, d *event.Direct) { d.First ^= 8; d.From = event.FromUnknown }), want: counts{2, 0, 0, 0, 0}},
+	{rule: "M11", name: "hand-over partial", build: single(sent{n: 2}, func(_ *trace, h *event.Handover) { h.Flags, h.OwedAny = event.FlagPartial, 0 })},
+	{rule: "M11", name: "no attempt", build: single(sent{n: 2, rest: 2}, func(_ *trace, h *event.Handover) { h.OwedAny, h.OwedDrv = 0, 0 })},
+	{rule: "M11", name: "refused at once", build: single(sent{n: 2, rest: 2, busy: true}, func(_ *trace, h *event.Handover) { h.OwedAny, h.OwedDrv = 0, 0 }), want: counts{1, 0, 0, 0, 0}},
+	{rule: "M11", name: "stopped by another in between", build: single(sent{n: 3}, func(_ *trace, h *event.Handover) { h.OwedAny, h.OwedDrv = 3, 3 }), want: counts{1, 0, 0, 0, 0}},
+	{rule: "M11", name: "more owed than taken", build: single(sent{n: 3}, func(_ *trace, h *event.Handover) { h.OwedAny, h.OwedDrv = 4, 4 }), want: counts{0, 1, 0, 0, 0}},
+	{rule: "M11", name: "owed by DRV alone", build: single(sent{n: 3}, func(_ *trace, h *event.Handover) { h.OwedAny, h.OwedDrv = 1, 2 }), want: counts{0, 1, 0, 0, 0}},
+	{rule: "M11", name: "all completed", build: bounded(1, stay), want: counts{1, 0, 0, 0, 0}},
+	{rule: "M11", name: "more completed than queued", build: bounded(2, func(t *trace) { last[event.Complete](t, 0).NumCompleted++ }), want: counts{1, 1, 0, 0, 0}},
+	{rule: "M11", name: "a reset between two reads", build: bounded(2, func(t *trace) { last[event.Complete](t, 0).NumQueued = 0 }), want: counts{1, 0, 0, 0, 1}, reason: analysis.Reset},
+	{rule: "M11", name: "torn", build: bounded(2, func(t *trace) { c := last[event.Complete](t, 0); c.NumQueued, c.Flags = 0, event.FlagTorn }), want: counts{1, 0, 0, 0, 0}},
 	{rule: "M9", name: "the device is gone", build: func(t *trace) {
 		n := &event.Notice{Subtype: event.NoticeDevRemoved}
 		t.own(n)
@@ -253,19 +305,43 @@ var cases = []judged{
 	{rule: "X5", name: "went on, completed", build: single(sent{n: 2}, func(_ *trace, h *event.Handover) { h.OwedAny = 2; h.NumComplEnd++ })},
 	{rule: "X5", name: "went on, reset", build: single(sent{n: 2}, func(_ *trace, h *event.Handover) { h.OwedAny, h.Flags = 2, event.FlagReset })},
 	{rule: "X5", name: "went on, nested", build: single(sent{n: 2}, func(_ *trace, h *event.Handover) { h.OwedAny, h.Flags = 2, event.FlagNested })},
-	{rule: "X6", name: "emptied", build: batch(5, 0, sent{n: 5, rest: 3, stop: event.DrvXoff}, func(_ *event.Dequeue, d *event.Direct) { d.GsoQlenBegin = d.GsoQlenEnd + 1 }), want: counts{0, 0, 0, 0, 1}, reason: analysis.Reset},
-	{rule: "X6", name: "put back as another number", build: batch(5, 0, sent{n: 5, rest: 3, stop: event.DrvXoff}, func(_ *event.Dequeue, d *event.Direct) { d.GsoQlenEnd-- }), want: counts{0, 1, 0, 0, 0}},
+	{rule: "X6", name: "emptied", build: batch(5, 0, sent{n: 5, rest: 3, stop: event.DrvXoff}, func(_ *event.Dequeue, d *event.Direct) { d.GsoQlenBegin = d.GsoQlenEnd + 1 }), want: counts{1, 0, 0, 0, 1}, reason: analysis.Reset},
+	{rule: "X6", name: "put back as another number", build: batch(5, 0, sent{n: 5, rest: 3, stop: event.DrvXoff}, func(_ *event.Dequeue, d *event.Direct) { d.GsoQlenEnd-- }), want: counts{1, 1, 0, 0, 0}},
 	{rule: "X6", name: "partial", build: batch(5, 0, sent{n: 5, rest: 3, stop: event.DrvXoff}, func(_ *event.Dequeue, d *event.Direct) { d.Flags |= event.FlagPartial })},
 	{rule: "X6", name: "put back whole, comes out", build: func(t *trace) {
 		batch(1, 0, sent{stopped: true}, func(_ *event.Dequeue, d *event.Direct) { d.Validate = 0 })(t)
 		t.drain(1)
-	}, want: counts{1, 0, 0, 0, 0}},
+	}, want: counts{2, 0, 0, 0, 0}},
 	{rule: "X6", name: "put back validated, another list comes out", build: func(t *trace) {
 		batch(1, 0, sent{stopped: true}, nil)(t)
 		t.parked[0] += 8
 		t.drain(1)
-	}},
-	{rule: "X6", name: "seen before it was put back", build: requeued(func(q *event.Dequeue, _ *event.Direct) { q.Time -= 1 << 20 }), want: counts{1, 0, 0, 0, 1}, reason: analysis.Race},
+	}, want: counts{1, 0, 0, 0, 0}},
+	{rule: "X6", name: "seen before it was put back", build: func(t *trace) {
+		requeued(func(*event.Dequeue, *event.Direct) {})(t)
+		d := last[event.Direct](t, 1)
+		d.Time, d.Dur = d.Time+1<<20, d.Dur+1<<20
+	}, want: counts{3, 0, 0, 0, 1}, reason: analysis.Race},
+	{rule: "X6", name: "it is not what comes out", build: func(t *trace) {
+		batch(5, 0, sent{n: 5, rest: 3, stop: event.DrvXoff}, nil)(t)
+		t.parked, t.state = nil, 0
+		batch(5, 0, sent{}, nil)(t)
+		batch(5, 0, sent{}, nil)(t)
+	}, want: counts{4, 0, 0, 0, 1}, reason: analysis.Reset},
+	{rule: "X6", name: "what comes out is lost", build: func(t *trace) {
+		batch(5, 0, sent{n: 5, rest: 3, stop: event.DrvXoff}, nil)(t)
+		t.state = 0
+		t.drain(5)
+		batch(5, 0, sent{}, nil)(t)
+		batch(5, 0, sent{}, nil)(t)
+	}, lose: func(r event.Any) bool {
+		q, ok := r.(*event.Dequeue)
+		d, is := r.(*event.Direct)
+		return ok && q.Packets == 1 || is && d.Packets == 1
+	}, want: counts{4, 0, 0, 0, 1}, reason: analysis.Lost},
+	{rule: "X6", name: "cut", build: single(sent{n: 2}, func(_ *trace, h *event.Handover) { h.Flags, h.Packets = event.FlagWalkCut, 9 }), want: counts{0, 0, 0, 0, 1}, reason: analysis.Cut},
+	{rule: "X6", name: "hand-over partial", build: single(sent{n: 2}, func(_ *trace, h *event.Handover) { h.Flags, h.Packets = event.FlagPartial, 9 })},
+	{rule: "X6", name: "no attempt", build: single(sent{n: 2, rest: 2}, func(_ *trace, h *event.Handover) { h.Rest = 1 })},
 	{rule: "R1", name: "emptied", build: batch(5, 0, sent{stopped: true}, func(_ *event.Dequeue, d *event.Direct) { d.GsoQlenBegin = d.GsoQlenEnd + 1 }), want: counts{0, 0, 0, 0, 1}, reason: analysis.Reset},
 	{rule: "R1", name: "not stopped at either end", build: batch(5, 0, sent{stopped: true}, nil), want: counts{0, 0, 0, 0, 1}, reason: analysis.Race},
 	{rule: "R1", name: "stopped at the begin", build: batch(5, 0, sent{stopped: true}, func(_ *event.Dequeue, d *event.Direct) { d.TxqStateBegin = event.DrvXoff }), want: counts{1, 0, 0, 0, 0}},
@@ -310,6 +386,43 @@ var cases = []judged{
 		t.txq = 1
 		t.alone(142, sent{n: 1}).Foreign = event.ForeignUnknown
 	}, want: counts{3, 0, 0, 0, 0}},
+	{rule: "B8", name: "charged outside of the attempts", build: single(sent{n: 2}, func(_ *trace, h *event.Handover) { h.Charged-- }), want: counts{0, 1, 0, 0, 0}},
+	{rule: "B8", name: "charged outside, no transmit lock", build: func(t *trace) {
+		t.header.Devices[0].Offloads["tx-lockless"] = true
+		t.alone(142, sent{n: 1}).Charged--
+	}, want: counts{0, 0, 0, 0, 1}, reason: analysis.Race},
+	{rule: "B8", name: "a refused one charged too", build: single(sent{n: 2, rest: 1, busy: true}, func(_ *trace, h *event.Handover) { h.BusyCharged, h.NumQueuedEnd = 71, h.NumQueuedEnd+71 }), want: counts{1, 0, 0, 0, 0}},
+	{rule: "B8", name: "64 lengths, one less", build: lengths(64, 1, -1, 5, 142), want: counts{65, 0, 1, 0, 0}},
+	{rule: "B8", name: "63 lengths, one less", build: lengths(63, 1, -1, 5, 142), want: counts{64, 0, 0, 0, 0}},
+	{rule: "B8", name: "127 lengths, two less", build: lengths(127, 2, -1, 5, 142), want: counts{129, 0, 0, 0, 0}},
+	{rule: "B8", name: "320 lengths, five more", build: lengths(320, 5, 5*64+1, 5, 142), want: counts{325, 0, 5, 0, 0}},
+	{rule: "B8", name: "perhaps padded", build: lengths(64, 1, 5*64, 5, 142), want: counts{65, 0, 0, 0, 0}},
+	{rule: "B8", name: "lengths of GSO skbs apart", build: func(t *trace) {
+		lengths(64, 0, 0, 1, 142)(t)
+		batch(1, 0, sent{n: 2}, func(_ *event.Dequeue, d *event.Direct) { d.GsoSegs = 2; charge(d, -1) })(t)
+	}, want: counts{65, 0, 0, 0, 0}},
+	{rule: "B8", name: "lengths of GSO skbs", build: func(t *trace) {
+		for i := range 65 {
+			batch(1, 0, sent{n: 2}, func(_ *event.Dequeue, d *event.Direct) {
+				if d.GsoSegs = 2; i == 9 {
+					charge(d, -1)
+				}
+			})(t)
+			t.unstop()
+		}
+	}, want: counts{65, 0, 1, 0, 0}},
+	{rule: "B8", name: "lengths, not all taken", build: func(t *trace) {
+		lengths(64, 0, 0, 1, 142)(t)
+		batch(5, 0, sent{rest: 2, stop: event.DrvXoff}, nil)(t)
+	}, want: counts{65, 0, 0, 0, 0}},
+	{rule: "B8", name: "lengths, one dropped", build: func(t *trace) {
+		lengths(64, 0, 0, 1, 142)(t)
+		batch(5, 0, sent{}, func(_ *event.Dequeue, d *event.Direct) { charge(d, -142); d.Hand.Uncharged = 1 })(t)
+	}, want: counts{65, 0, 0, 0, 0}},
+	{rule: "B8", name: "lengths, cut", build: func(t *trace) {
+		lengths(64, 0, 0, 1, 142)(t)
+		batch(5, 0, sent{}, func(_ *event.Dequeue, d *event.Direct) { charge(d, -142); d.Flags = event.FlagWalkCut })(t)
+	}, want: counts{65, 0, 0, 0, 0}},
 	{rule: "B8", name: "reset", build: single(sent{n: 2}, func(_ *trace, h *event.Handover) { h.Flags = event.FlagReset })},
 	{rule: "B8", name: "nested", build: single(sent{n: 2}, func(_ *trace, h *event.Handover) { h.Flags = event.FlagNested })},
 	{rule: "B8", name: "partial", build: single(sent{n: 2}, func(_ *trace, h *event.Handover) { h.Flags = event.FlagPartial })},
@@ -332,6 +445,26 @@ var cases = []judged{
 	{rule: "B13", name: "torn", build: bounded(2, func(t *trace) { last[event.Complete](t, 0).Flags |= event.FlagTorn }), want: counts{0, 0, 0, 0, 1}, reason: analysis.Torn},
 	{rule: "B13", name: "first and idle", build: bounded(1, func(t *trace) { t.snapshot() })},
 	{rule: "B16", name: "reset", build: single(sent{n: 2}, func(_ *trace, h *event.Handover) { h.TxqStateEnd, h.Flags = event.StackXoff, event.FlagReset }), want: counts{0, 0, 0, 0, 1}, reason: analysis.Reset},
+	{rule: "B16", name: "over the limit", build: over(2, stay), want: counts{0, 1, 0, 0, 0}},
+	{rule: "B16", name: "over the limit at the end", build: over(1, stay)},
+	{rule: "B16", name: "over the limit, completed before the next", build: over(1, func(t *trace) { t.complete(1000); t.alone(142, sent{n: 1}) }), want: counts{1, 0, 0, 0, 1}, reason: analysis.Race},
+	{rule: "B16", name: "over the limit, the completion is seen half", build: over(1, func(t *trace) { t.dql.AdjLimit++; t.alone(142, sent{n: 1}); t.state = 0 }), want: counts{1, 0, 0, 0, 1}, reason: analysis.Race},
+	{rule: "B16", name: "over the limit, seen by a snapshot", build: over(1, func(t *trace) { t.snapshot() }), want: counts{0, 1, 0, 0, 0}},
+	{rule: "B16", name: "over the limit, reset", build: over(1, func(t *trace) { last[event.Handover](t, 0).Flags = event.FlagReset }), want: counts{0, 0, 0, 0, 1}, reason: analysis.Reset},
+	{rule: "B16", name: "over the limit, completed meanwhile", build: over(1, func(t *trace) { last[event.Handover](t, 0).AdjLimitBegin-- }), want: counts{0, 0, 0, 0, 1}, reason: analysis.Race},
+	{rule: "B16", name: "over the limit, no transmit lock", build: func(t *trace) {
+		t.header.Devices[0].Offloads["tx-lockless"] = true
+		over(2, stay)(t)
+	}, want: counts{0, 0, 0, 0, 2}, reason: analysis.Race},
+	{rule: "B16", name: "over the limit, some left", build: over(2, func(t *trace) { h := last[event.Handover](t, 1); h.Packets, h.Rest = 2, 1 })},
+	{rule: "B16", name: "over the limit, one dropped", build: over(2, func(t *trace) { last[event.Handover](t, 1).Uncharged = 1 })},
+	{rule: "B16", name: "over the limit, none taken", build: over(2, func(t *trace) { last[event.Handover](t, 1).Attempts = 0 })},
+	{rule: "B16", name: "at the limit", build: func(t *trace) {
+		for range 2 {
+			t.alone(142, sent{n: 1}).AdjLimitEnd = t.dql.NumQueued
+			last[event.Handover](t, 0).AdjLimitBegin = t.dql.NumQueued
+		}
+	}},
 	{rule: "B16", name: "partial", build: single(sent{n: 2}, func(_ *trace, h *event.Handover) { h.TxqStateEnd, h.Flags = event.StackXoff, event.FlagPartial })},
 	{rule: "B16", name: "no byte left, none over", build: single(sent{n: 2}, func(_ *trace, h *event.Handover) {
 		h.TxqStateEnd, h.AdjLimitBegin, h.AdjLimitEnd = event.StackXoff, h.NumQueuedEnd, h.NumQueuedEnd

@@ -20,7 +20,7 @@ var m8 = analysis.Rule{
 		return analysis.Checks{
 			Record: func(r *analysis.Record) { judgeM8(j, r) },
 			End: func(e *analysis.End) {
-				j.UndecidedBy(uint64(e.Stats.Unordered+e.Stats.Late), "came late")
+				j.UndecidedBy(uint64(e.Stats.Unordered+e.Stats.Late), analysis.Late)
 			},
 		}
 	},

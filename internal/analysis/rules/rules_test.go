@@ -45,12 +45,30 @@ var spoils = map[string][]spoiled{
 		t.footer.Ledger[0].Seen += 3
 		t.footer.Ledger[0].Submitted += 3
 	}}},
-	"M7": {{spoil: func(t *trace) { r := first[event.Run](t); r.Dur = uint32(r.Time - t.header.Clock.Monotonic + 50) }}},
+	"M7": {{spoil: func(t *trace) { r := first[event.Run](t); r.Dur = uint32(r.Time - t.header.Clock.Monotonic + 50) }, also: []string{"M11"}}},
 	"M8": {{spoil: func(t *trace) { last[event.Wfree](t, 0).Time -= 5000 }}},
 	"M9": {{spoil: func(t *trace) { last[event.Complete](t, 0).Netns = 0 }}},
 	"M10": {{spoil: func(t *trace) {
 		t.own(notice(event.NoticeSysctl, "net.core.dev_weight_tx_bias", 3, 4)) // it was 1
 	}}},
+	"M11": {
+		{spoil: func(t *trace) { first[event.Run](t).Packets++ }},
+		{spoil: func(t *trace) { first[event.Run](t).Dequeues++ }},
+		{spoil: func(t *trace) { first[event.Run](t).Directs++ }},
+		{spoil: func(t *trace) { first[event.Direct](t).First ^= 8 }},
+		{spoil: func(t *trace) { hand(t, anyHand).DriverRC = 16 }},
+		{spoil: func(t *trace) { hand(t, func(h *event.Hand) bool { return h.Busy > 0 }).DriverRC = 0 }},
+		{spoil: func(t *trace) { hand(t, anyHand).OwedAny = 0 }},
+		{spoil: func(t *trace) { hand(t, anyHand).OwedAny, hand(t, anyHand).OwedDrv = 0, 0 }},
+		{spoil: func(t *trace) {
+			h := hand(t, func(h *event.Hand) bool { return h.Rest == 12 && h.Busy > 0 })
+			h.OwedAny = h.Attempts - h.Busy + 1
+		}},
+		{spoil: func(t *trace) {
+			c := last[event.Complete](t, 0)
+			c.NumCompleted, c.AdjLimit = c.NumQueued+1, c.NumQueued+1+c.Limit
+		}, also: []string{"B13"}},
+	},
 	"D1": {
 		{spoil: func(t *trace) {
 			d := where(t, func(d *event.Dequeue) bool { return d.Packets == 10 })
@@ -74,7 +92,14 @@ var spoils = map[string][]spoiled{
 	},
 	"D4": {
 		{spoil: func(t *trace) { r := first[event.Run](t); r.Rescheduled, r.QdiscStateEnd = 0, 0 }},
-		{spoil: func(t *trace) { r := first[event.Run](t); r.Packets, r.LastPackets = 66, 2 }},
+		{spoil: func(t *trace) { // one restart too many
+			r := t.run()
+			r.dequeue(64, 142, 10)
+			r.send(sent{})
+			r.dequeue(2, 142, 8)
+			r.send(sent{})
+			r.end()
+		}, also: []string{"D2"}},
 	},
 	"D5": {{spoil: func(t *trace) {
 		d := where(t, func(d *event.Dequeue) bool { return d.GsoQlen == 3 })
@@ -98,6 +123,15 @@ var spoils = map[string][]spoiled{
 		{spoil: func(t *trace) { // the driver took one that is neither sent nor left
 			hand(t, func(h *event.Hand) bool { return h.Rest == 12 && h.Busy == 0 }).Attempts--
 		}},
+		{spoil: func(t *trace) { // the same, and nothing is left
+			h := hand(t, anyHand)
+			h.Attempts--
+		}},
+		{spoil: func(t *trace) { hand(t, func(h *event.Hand) bool { return h.Packets == 1 && h.Rest == 0 }).Attempts++ }}, // twice
+		{spoil: func(t *trace) { // refused, and yet nothing is left
+			h := hand(t, func(h *event.Hand) bool { return h.Packets > 1 && h.Rest == 0 })
+			h.Busy, h.DriverRC, h.RC = 1, 16, 16
+		}},
 		{spoil: func(t *trace) { // it does not come out first
 			where(t, func(d *event.Dequeue) bool { return d.GsoQlen == 11 }).First ^= 8
 			where(t, func(d *event.Direct) bool { return d.GsoQlenEnd == 11 }).First ^= 8
@@ -120,8 +154,8 @@ var spoils = map[string][]spoiled{
 		{spoil: func(t *trace) { where(t, func(d *event.Direct) bool { return d.Result == 0 }).RequeuesEnd++ }},
 		{spoil: func(t *trace) { first[event.Direct](t).RequeuesEnd++ }},
 	},
-	"R6": {{spoil: func(t *trace) { hand(t, func(h *event.Hand) bool { return h.Busy > 0 }).BusyCharged = 1514 }}},
-	"B8": {{spoil: func(t *trace) {
+	"R6": {{spoil: func(t *trace) { hand(t, func(h *event.Hand) bool { return h.Busy > 0 }).BusyCharged = 1514 }, also: []string{"B8"}}},
+	"B8": {{spoil: func(t *trace) { hand(t, anyHand).Charged-- }}, {spoil: func(t *trace) {
 		// Queue 1 completes what was handed to queue 0.
 		t.txq = 1
 		t.snapshot()
@@ -145,6 +179,15 @@ var spoils = map[string][]spoiled{
 		{spoil: func(t *trace) { last[event.Complete](t, 0).SlackStartTime += 5000 }},
 	},
 	"B16": {
+		{spoil: func(t *trace) { // over the limit, and it goes on
+			for range 2 {
+				r := t.run()
+				r.dequeue(1, 90_000_000, 0)
+				_, h := r.send(sent{})
+				t.state, h.TxqStateLast, h.TxqStateEnd = 0, 0, 0
+				r.end()
+			}
+		}},
 		{spoil: func(t *trace) { h := hand(t, anyHand); h.TxqStateEnd |= event.StackXoff }},
 		{spoil: func(t *trace) { // started again with no completion
 			t.state |= event.StackXoff

@@ -301,6 +301,7 @@ func (t *trace) hand(first uint64, bytes uint32, s sent) event.Hand {
 		for range taken {
 			t.dql.LastObjCnt = each
 			t.dql.NumQueued += each
+			h.Charged += each
 		}
 		if taken > 0 && t.dql.Avail() < 0 {
 			t.state |= event.StackXoff

@@ -16,10 +16,10 @@ var x6 = analysis.Rule{
 	Hooks:      attemptHooks,
 	Switches:   []model.Switch{model.SwitchRequeue},
 	Strength:   analysis.Exact,
-	Antecedent: "a hand-over from a qdisc that left packets, or the next batch after a requeue",
+	Antecedent: "a hand-over, one from a qdisc that left packets, or the next batch after a requeue",
 	New: func(j *analysis.Judge) analysis.Checks {
 		c := checkX6{j: j, waits: make(map[uint64]remainder)}
-		return analysis.Checks{Direct: c.direct, Batch: c.batch}
+		return analysis.Checks{Direct: c.direct, Handover: c.handover, Batch: c.batch}
 	},
 }
 
@@ -78,20 +78,39 @@ func (c *checkX6) await(d *analysis.Direct, first uint64) {
 	}
 }
 
-// counts compares the lengths: of the list, of what the driver took, of what
-// was left, and of what gso_skb grew by.
+// handover compares the lengths of the list, of what the driver took, and of
+// what was left: nothing is lost and nothing is sent twice.
+func (c *checkX6) handover(h *analysis.Handover) {
+	switch {
+	case h.Partial() || h.Attempts == 0:
+		return
+	case h.Cut():
+		c.j.Undecided(analysis.Cut)
+		return
+	case model.Conserved(int(h.Packets), int(h.Attempts), int(h.Busy), int(h.Rest)):
+		c.j.Held()
+		return
+	}
+	c.j.Broken(func() *analysis.Evidence {
+		return analysis.Show(h.Queue, &h.Header, "of %d packets the driver was given %d, refused %d, and %d were left",
+			h.Packets, h.Attempts, h.Busy, h.Rest).
+			With("packets", "packets", int64(h.Packets)).With("attempts", "", int64(h.Attempts)).
+			With("busy", "", int64(h.Busy)).With("rest", "packets", int64(h.Rest))
+	})
+}
+
+// counts compares what was left with what gso_skb grew by.
 func (c *checkX6) counts(d *analysis.Direct, h *analysis.Handover) {
-	suffix := h.Taken()+h.Rest == h.Packets
 	c.j.Weigh(analysis.Claim{}, func(s analysis.Setting) (analysis.Outcome, string) {
-		if suffix && int(d.Put()) == model.Requeues(s.First, int(h.Rest)) {
+		if int(d.Put()) == model.Requeues(s.First, int(h.Rest)) {
 			return analysis.Held, ""
 		}
 		return analysis.Broken, ""
 	}, func(s analysis.Setting) *analysis.Evidence {
-		return analysis.Show(d.Queue, &d.Header, "of %d packets the driver took %d and %d were left; gso_skb grew by %d (requeue=%s)",
-			h.Packets, h.Taken(), h.Rest, d.Put(), s.First).Record(&h.Header).
-			With("packets", "packets", int64(h.Packets)).With("taken", "packets", int64(h.Taken())).
-			With("rest", "packets", int64(h.Rest)).With("gso_skb", "packets", int64(d.Put()))
+		return analysis.Show(d.Queue, &d.Header, "of %d packets %d were left; gso_skb grew by %d (requeue=%s)",
+			h.Packets, h.Rest, d.Put(), s.First).Record(&h.Header).
+			With("packets", "packets", int64(h.Packets)).With("rest", "packets", int64(h.Rest)).
+			With("gso_skb", "packets", int64(d.Put()))
 	})
 }
 
@@ -102,17 +121,17 @@ func (c *checkX6) batch(b *analysis.Batch) {
 		return
 	}
 	delete(c.waits, b.Qdisc)
-	switch {
-	case b.Origin != analysis.OriginGSOSkb:
-		c.j.Undecided(analysis.Reset) // gso_skb was emptied meanwhile
-		return
-	case b.Time < rest.time:
+	if b.Time < rest.time {
 		c.j.Undecided(analysis.Race)
 		return
 	}
+	claim := analysis.Claim{Over: analysis.Span{From: rest.time, To: b.Time}}
+	if b.Origin != analysis.OriginGSOSkb {
+		c.j.UndecidedIf(claim, analysis.Reset) // gso_skb was emptied meanwhile
+		return
+	}
 	same := b.First == rest.first
-	over := analysis.Span{From: rest.time, To: b.Time}
-	c.j.Weigh(analysis.Claim{Over: over}, func(s analysis.Setting) (analysis.Outcome, string) {
+	c.j.Weigh(claim, func(s analysis.Setting) (analysis.Outcome, string) {
 		if (nextFromGSOSkb(s.First, rest) == rest.first) == same {
 			return analysis.Held, ""
 		}

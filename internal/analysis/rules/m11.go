@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rules
+
+import (
+	"github.com/txtrace/txtrace/internal/analysis"
+)
+
+var m11 = analysis.Rule{
+	ID:         "M11",
+	Sentence:   "What a record says of its parts is what they say themselves.",
+	Documents:  []string{"internal/event"},
+	Kernel:     "fentry, fexit",
+	Needs:      []string{"handover.attempts"},
+	Hooks:      append([]string{"qdisc_dequeue"}, attemptHooks...),
+	Strength:   analysis.Exact,
+	Antecedent: "a run or hand-over that was seen from begin to end, or a snapshot of a queue",
+	Gate:       true,
+	New: func(j *analysis.Judge) analysis.Checks {
+		c := &checkM11{j: j}
+		return analysis.Checks{Run: c.run, Handover: c.handover, Completion: c.completion}
+	},
+}
+
+type checkM11 struct {
+	j      *analysis.Judge
+	queues analysis.PerQueue[uint32] // num_queued of the last snapshot
+}
+
+// run: its dequeues, their packets and its directs were counted by programs
+// that wrote a record of each, and a direct that sends what was dequeued last
+// begins with the same skb.
+func (c *checkM11) run(r *analysis.Run) {
+	switch {
+	case r.Partial():
+		return
+	case !r.Lossless:
+		c.j.Undecided(analysis.Lost)
+		return
+	case r.Agrees() && !r.Strays():
+		c.j.Held()
+		return
+	}
+	c.j.BrokenIf(analysis.Claim{Order: true}, func() *analysis.Evidence {
+		dequeues, packets, directs := r.Parts()
+		return analysis.Show(r.Queue, &r.Header, "a run counts %d dequeues of %d packets and %d directs; its records are %d of %d, and %d",
+			r.Dequeues, r.Packets, r.Directs, dequeues, packets, directs).
+			With("dequeues", "", int64(r.Dequeues)).With("dequeue_records", "", int64(dequeues)).
+			With("packets", "packets", int64(r.Packets)).With("packets_of_records", "packets", int64(packets)).
+			With("directs", "", int64(r.Directs)).With("direct_records", "", int64(directs))
+	})
+}
+
+// handover: the last attempt was refused or it was not, and of the attempts
+// that were not, each owes a doorbell at most, the last of the list one.
+func (c *checkM11) handover(h *analysis.Handover) {
+	if h.Partial() || h.Attempts == 0 {
+		return
+	}
+	all := h.Rest == 0 && h.Taken() > 0
+	if h.DriverBusy() == (h.DriverRC == netdevTxBusy) &&
+		h.OwedDrv <= h.OwedAny && h.OwedAny <= h.Taken() && (h.OwedDrv > 0 || !all) {
+		c.j.Held()
+		return
+	}
+	c.j.Broken(func() *analysis.Evidence {
+		return analysis.Show(h.Queue, &h.Header, "of %d attempts %d were refused, the last answer was %d; %d and %d doorbells are owed",
+			h.Attempts, h.Busy, h.DriverRC, h.OwedAny, h.OwedDrv).
+			With("attempts", "", int64(h.Attempts)).With("busy", "", int64(h.Busy)).With("driver_rc", "", int64(h.DriverRC)).
+			With("owed_any", "", int64(h.OwedAny)).With("owed_drv", "", int64(h.OwedDrv)).With("rest", "packets", int64(h.Rest))
+	})
+}
+
+// netdevTxBusy is NETDEV_TX_BUSY.
+const netdevTxBusy = 16
+
+// completion: what is completed was queued before (dql_completed stops the
+// kernel otherwise). num_queued is read after num_completed, so only a reset
+// between the two may show less; then it fell.
+func (c *checkM11) completion(s *analysis.Completion) {
+	if s.Torn() {
+		return
+	}
+	before := c.queues.At(s.Queue)
+	fell := int32(s.NumQueued-*before) < 0
+	*before = s.NumQueued
+	switch {
+	case int32(s.NumQueued-s.NumCompleted) >= 0:
+		c.j.Held()
+	case fell:
+		c.j.Undecided(analysis.Reset)
+	default:
+		c.j.Broken(func() *analysis.Evidence {
+			return analysis.Show(s.Queue, &s.Header, "%d bytes are completed that were not queued", s.NumCompleted-s.NumQueued).
+				With("num_completed", "bytes", int64(s.NumCompleted)).With("num_queued", "bytes", int64(s.NumQueued))
+		})
+	}
+}
