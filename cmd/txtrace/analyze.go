@@ -36,6 +36,7 @@ func (v *verifyFlags) options() (analysis.Options, error) {
 
 // findRule by its id, in any case.
 func findRule(all []analysis.Rule, id string) (analysis.Rule, error) {
+	id = strings.TrimSpace(id)
 	for _, r := range all {
 		if strings.EqualFold(r.ID, id) {
 			return r, nil

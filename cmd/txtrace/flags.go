@@ -2,11 +2,7 @@
 
 package main
 
-import (
-	"time"
-
-	"github.com/spf13/pflag"
-)
+import "github.com/spf13/pflag"
 
 // outputFlags are the flags every verb has.
 type outputFlags struct {
@@ -34,10 +30,10 @@ type recordFlags struct {
 	queues    []uint32
 	qdiscs    []string
 	cgroup    string
-	pid       int
+	pid       process
 	detail    string
 	ring      ringSize
-	duration  time.Duration
+	duration  span
 	readyFile string
 	rawAddr   bool
 	probeFlags
@@ -49,11 +45,11 @@ func (r *recordFlags) add(fs *pflag.FlagSet) {
 	fs.Var(numbers{&r.queues}, "filter-queue", "only these queues, as in 0,2-5")
 	fs.StringSliceVar(&r.qdiscs, "filter-qdisc", nil, "only queues with these `KINDS` of qdisc")
 	fs.StringVar(&r.cgroup, "filter-cgroup", "", "only sockets of this cgroup `FOLDER`")
-	fs.IntVar(&r.pid, "filter-pid", 0, "only sockets of this process, by `PID`")
+	fs.Var(&r.pid, "filter-pid", "only sockets of this process, by `PID`")
 	fs.Var(oneOf(&r.detail, "batch", "packet"), "detail", "`WHAT`: batch or packet")
 	r.ring.size = 32 << 20
 	fs.Var(&r.ring, "ringbuf-size", "`SIZE` of the ring to user space")
-	fs.DurationVar(&r.duration, "duration", 0, "end after this `TIME`")
+	fs.Var(&r.duration, "duration", "end after this `TIME`")
 	fs.StringVar(&r.readyFile, "ready-file", "", "write this `FILE` once every probe is on")
 	r.probeFlags.add(fs)
 	fs.BoolVar(&r.rawAddr, "raw-addresses", false, "keep kernel addresses as they are")
@@ -61,7 +57,6 @@ func (r *recordFlags) add(fs *pflag.FlagSet) {
 
 // check refuses what this version cannot do, and what cannot be meant.
 func (r *recordFlags) check() error {
-	see := "see txtrace record --help"
 	switch {
 	case r.detail == "packet":
 		return usage("--detail", "packet is refused", "this version records batches only", "leave it out, or use --detail batch")
@@ -69,8 +64,6 @@ func (r *recordFlags) check() error {
 		return usage("--filter-cgroup", "refused", "this version filters queues, not sockets", "use --filter-ifname or --filter-netns")
 	case r.pid != 0:
 		return usage("--filter-pid", "refused", "this version filters queues, not sockets", "use --filter-ifname or --filter-netns")
-	case r.duration < 0:
-		return usage("--duration", "a negative time", "a typing error", see)
 	}
 	return r.probeFlags.check()
 }

@@ -129,6 +129,8 @@ func notWritten(path string, err error) *failure {
 	switch {
 	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
 		f.code, f.cause, f.next = exitSkip, "the disk is full", "free space, or name a file on another disk with -o"
+	case errors.Is(err, syscall.EFBIG):
+		f.code, f.cause, f.next = exitSkip, "a file may not grow that large", "raise the limit (ulimit -f)"
 	case errors.Is(err, syscall.EPIPE):
 		f.code, f.cause = exitSkip, "who read it is gone"
 	case errors.Is(err, fs.ErrNotExist):

@@ -67,8 +67,8 @@ func (r *recording) record(ctx context.Context, t *tool, command []string, child
 				return notWritten(r.readyFile, err)
 			}
 		}
-		if r.duration > 0 {
-			time.AfterFunc(r.duration, func() { end(errDuration) })
+		if r.duration.Duration > 0 {
+			time.AfterFunc(r.duration.Duration, func() { end(errDuration) })
 		}
 		if kid != nil {
 			startErr = kid.start(func() { end(errChild) })

@@ -15,9 +15,9 @@ import (
 // to ignore them in what a script runs in the background.
 func untilSignal(ctx context.Context) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
-	// Who reads stdout may go: a recording ends in order then, too, and what
-	// cannot be written is told.
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	// Who reads stdout may go, and a file may reach its limit: a recording ends
+	// in order then, too, and what cannot be written is told.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE, syscall.SIGXFSZ)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 )
@@ -108,6 +109,36 @@ func (s *ringSize) Set(text string) error {
 		return errors.New("a ring is a power of two from 4KiB to 2GiB")
 	}
 	s.size = n
+	return nil
+}
+
+// span is a length of time, above 0 when it is given.
+type span struct{ time.Duration }
+
+func (s *span) Type() string { return "TIME" }
+
+func (s *span) Set(text string) error {
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 {
+		return errors.New("a time is above 0, as in 30s or 5m")
+	}
+	s.Duration = d
+	return nil
+}
+
+// process is a process's number, 0 when it is not given.
+type process int
+
+func (p *process) String() string { return strconv.Itoa(int(*p)) }
+
+func (p *process) Type() string { return "PID" }
+
+func (p *process) Set(text string) error {
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || n <= 0 {
+		return errors.New("a process has a number above 0")
+	}
+	*p = process(n)
 	return nil
 }
 

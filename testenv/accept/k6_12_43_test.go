@@ -125,6 +125,15 @@ func Test6_12_43(t *testing.T) {
 		if !strings.Contains(says, "the disk is full") {
 			t.Errorf("record says: %s", says)
 		}
+		for file, want := range map[string]string{
+			"report-exit": "4\n", "left": "capture.txtrace\n",
+			"report.log": "txtrace: /tmp/disk/report.json: not written: the disk is full; free space, or name a file on another disk with -o\n",
+		} {
+			b, err := os.ReadFile(filepath.Join(out, "full-disk", file))
+			if err != nil || string(b) != want {
+				t.Errorf("%s: %q, %v, want %q", file, b, err, want)
+			}
+		}
 	})
 }
 
