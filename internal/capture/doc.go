@@ -16,7 +16,7 @@
 //	         checksum of all of the header or footer up to here u32, stored bytes
 //
 // A sheet's stored bytes are the JSON itself when both lengths are equal, else
-// s2. Its raw length is 32 MiB at most, and 255 times the stored length at
+// s2. Its raw length is 16 MiB at most, and 255 times the stored length at
 // most. A member of Header or Footer without omitempty must be there. A file
 // without a whole footer is cut.
 //

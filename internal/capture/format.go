@@ -24,7 +24,7 @@ const (
 
 	maxRaw    = 64 << 10 // bytes of a block's records
 	maxRecord = 1 << 10  // bytes of one record, also of a kind not known here
-	maxJSON   = 32 << 20 // bytes of the JSON of the header or the footer
+	maxJSON   = 16 << 20 // bytes of the JSON of the header or the footer
 	maxRatio  = 255      // of that to its stored bytes
 	minRecord = 40       // every record has an event.Header
 	maxRanges = maxRaw / minRecord

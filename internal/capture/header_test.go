@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,6 +80,8 @@ func TestOpenRefuses(t *testing.T) {
 		{"no clock", changed(nil, "clock"), ErrHeader, "capture header is unusable: it does not tell clock; use the txtrace that wrote it"},
 		{"no quota", changed(nil, "settings", "dev_weight"), ErrHeader, "capture header is unusable: it does not tell settings.dev_weight; use the txtrace that wrote it"},
 		{"part of a device", changed([]members{{"netns": 1, "ifindex": 2}}, "devices"), ErrHeader, "capture header is unusable: it does not tell devices[].ifname; use the txtrace that wrote it"},
+		{"many of nothing", changed(slices.Repeat([]members{{}}, 1<<20), "devices"), ErrHeader, "capture header is unusable: it does not tell devices[].netns; use the txtrace that wrote it"},
+		{"null for a number", changed(json.RawMessage("null"), "kernel", "cpus"), ErrHeader, "capture header is unusable: it does not tell kernel.cpus; use the txtrace that wrote it"},
 		{"part of a qdisc", changed([]members{{"netns": 1, "ifindex": 2, "tx_packets": 0, "tx_bytes": 0, "tx_dropped": 0, "tx_errors": 0, "qdiscs": []members{{"kind": "fq"}}}}, "counters"), ErrHeader,
 			"capture header is unusable: it does not tell counters[].qdiscs[].handle; use the txtrace that wrote it"},
 		{"fewer than no CPUs", changed(-1, "kernel", "cpus"), ErrHeader, "capture header is unusable: it has a number -1 where none can be (kernel.cpus), so it is damaged; record again"},
@@ -91,6 +94,23 @@ func TestOpenRefuses(t *testing.T) {
 		if !errors.Is(err, c.err) || err.Error() != c.text {
 			t.Errorf("%s: %v\nwant %s", c.name, err, c.text)
 		}
+	}
+}
+
+// A later txtrace may tell more: what is not known is no fault.
+func TestMoreMembers(t *testing.T) {
+	js, err := json.Marshal(&Header{Tool: "later", Tables: event.Tables(), Packing: packings, Kernel: Kernel{CPUs: 3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	more := `"more":[{"a":{"b":[[],[1,"]"]]}},null],"cpus":3`
+	js = bytes.Replace(js, []byte(`"cpus":3`), []byte(more), 1)
+	file, err := appendSheet(append([]byte(fileMagic), Version, 0, 0, 0), "test", json.RawMessage(js))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := readAll(t, file); d.r.Header().Tool != "later" || d.r.Header().Kernel.CPUs != 3 {
+		t.Errorf("%+v", d.r.Header())
 	}
 }
 

@@ -69,19 +69,15 @@ func (l sheetLead) decode(b []byte, v any) (ok bool, err error) {
 			return false, nil
 		}
 	}
+	if name := lacks(b, reflect.TypeOf(v).Elem()); name != "" {
+		return false, fmt.Errorf("it does not tell %s; use the txtrace that wrote it", orAll(strings.Trim(name, ".")))
+	}
 	var wrong *json.UnmarshalTypeError
 	switch err := json.Unmarshal(b, v); {
 	case errors.As(err, &wrong):
 		return false, fmt.Errorf("it has a %s where none can be (%s), so it is damaged; record again", wrong.Value, orAll(wrong.Field))
 	case err != nil:
 		return false, fmt.Errorf("%w, so it is damaged; record again", err)
-	}
-	var doc any
-	if err := json.Unmarshal(b, &doc); err != nil {
-		return false, err
-	}
-	if name := lacks(doc, reflect.TypeOf(v).Elem()); name != "" {
-		return false, fmt.Errorf("it does not tell %s; use the txtrace that wrote it", orAll(strings.Trim(name, ".")))
 	}
 	return true, nil
 }
