@@ -3,6 +3,7 @@
 package analysis
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/txtrace/txtrace/internal/model"
@@ -131,17 +132,49 @@ func findAll(judges []*Judge, v Variants) findings {
 			fs = append(fs, find(info, judges, v))
 		}
 	}
+	for _, j := range judges {
+		fs.agree(j)
+	}
 	return fs
 }
 
-func (fs findings) of(s model.Switch) finding {
-	for _, f := range fs {
-		if f.info.Name == s {
-			return f
+// agree makes the choices of a rule's switches ones that explain together what
+// the rule saw. Each variant may be possible with some variant of the other
+// switch, and the newest of both be impossible together; then the newest
+// combination that is possible is chosen.
+func (fs findings) agree(j *Judge) {
+	if len(j.rule.Switches) != 2 {
+		return
+	}
+	first, second := fs.at(j.rule.Switches[0]), fs.at(j.rule.Switches[1])
+	for i := len(j.settings) - 1; i >= 0; i-- {
+		set := j.settings[i]
+		t := &j.tallies[i]
+		if t.refuted == 0 && !t.unsupported() && first.open(set.First) && second.open(set.Second) {
+			first.choice, second.choice = set.First, set.Second
+			return
 		}
 	}
-	return finding{}
 }
+
+// open says whether the switch may be at the variant.
+func (f *finding) open(v model.Variant) bool {
+	if f.state == StateForced {
+		return f.choice == v
+	}
+	return slices.Contains(f.left, v)
+}
+
+func (fs findings) at(s model.Switch) *finding {
+	for i := range fs {
+		if fs[i].info.Name == s {
+			return &fs[i]
+		}
+	}
+	return &finding{}
+}
+
+func (fs findings) of(s model.Switch) finding { return *fs.at(s) }
 
 // chosen is what a rule is judged under.
 type chosen struct {

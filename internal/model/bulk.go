@@ -71,6 +71,9 @@ func (d Dequeue) most() int {
 	if d.MoreLimit > 0 {
 		most = min(most, d.MoreLimit)
 	}
+	if d.Quota == QuotaStop && d.OneTxQueue {
+		most = min(most, d.Left)
+	}
 	return most
 }
 
@@ -86,8 +89,6 @@ func (d Dequeue) kernelMost() int {
 		return 8
 	case d.Bulk == BulkCap7:
 		return 7
-	case d.Quota == QuotaStop:
-		return d.Left
 	case d.Bulk == BulkBudget:
 		return 1 + d.Left
 	}

@@ -194,42 +194,6 @@ func TestDQLBranches(t *testing.T) {
 	}
 }
 
-// limit_max 0, of which 000 says that it turns bulking off: it acts at the next
-// completion, after which one packet is in flight at a time.
-func Test000LimitMaxZero(t *testing.T) {
-	d := NewDQL(1000, 0)
-	d.Limit, d.AdjLimit = 30000, 30000
-	d.MaxLimit = 0
-	bulk := func() int {
-		q := Dequeue{Bulk: BulkBudget, Quota: QuotaAfter, OneTxQueue: true, BQL: true, Avail: d.Avail(), Left: 64}
-		b, _, _ := q.Take(Packet{Len: 1514}, endless(1514))
-		return b.N
-	}
-	var s QueueState
-	var err error
-	if n := bulk(); n != 20 {
-		t.Errorf("before a completion a dequeue takes %d, want 20", n)
-	}
-	if s, _, err = d.Charge(DoorbellDrvStop, DQLObjectWarn, 1514, false, s); s != 0 || err != nil {
-		t.Fatalf("before a completion one packet leaves the queue in state %b, %v", s, err)
-	}
-	if s, _, err = d.Complete(1514, 1, s); err != nil || d.Avail() != 0 {
-		t.Fatalf("after the completion avail is %d, %v, want 0", d.Avail(), err)
-	}
-	if n := bulk(); n != 1 {
-		t.Errorf("after a completion a dequeue takes %d, want 1", n)
-	}
-	for range 3 {
-		if s, _, err = d.Charge(DoorbellDrvStop, DQLObjectWarn, 1514, false, s); s != QueueStack || err != nil {
-			t.Fatalf("one packet leaves the queue in state %b, %v, want STACK", s, err)
-		}
-		var schedule bool
-		if s, schedule, err = d.Complete(1514, 2, s); s != 0 || !schedule || err != nil {
-			t.Fatalf("its completion leaves the queue in state %b, schedule %t, %v", s, schedule, err)
-		}
-	}
-}
-
 // endless returns a qdisc that never runs empty of packets of one length.
 func endless(length uint32) func() (Packet, bool) {
 	return func() (Packet, bool) { return Packet{Len: length}, true }

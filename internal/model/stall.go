@@ -32,8 +32,9 @@ func (s *Stall) Queued(now uint64) {
 		return
 	}
 	word := now / stallSlots
-	// Words between the last one used and this one are stale, all at most.
-	for old, i := s.Head, 0; old != word && i < stallWords; old, i = old+1, i+1 {
+	// Words between the last one used and this one are stale, all at most. Their
+	// numbers wrap with the time.
+	for old, i := s.Head, 0; old*stallSlots != word*stallSlots && i < stallWords; old, i = old+1, i+1 {
 		s.History[(old+1)%stallWords] = 0
 	}
 	s.Head = word

@@ -42,8 +42,9 @@ func TestDoorbellVariants(t *testing.T) {
 		states []QueueState
 	}{
 		// 004: not more, or the queue is stopped; so each packet after STACK.
-		DoorbellAnyStop: {[]bool{false, true, true, true, true}, []QueueState{0, QueueStack, QueueStack, QueueStack, QueueStack}},
-		DoorbellDrvStop: {[]bool{false, false, false, false, true}, []QueueState{0, 0, 0, 0, QueueStack}},
+		DoorbellSegments: {[]bool{false, true, true, true, true}, []QueueState{0, QueueStack, QueueStack, QueueStack, QueueStack}},
+		DoorbellAnyStop:  {[]bool{false, true, true, true, true}, []QueueState{0, QueueStack, QueueStack, QueueStack, QueueStack}},
+		DoorbellDrvStop:  {[]bool{false, false, false, false, true}, []QueueState{0, 0, 0, 0, QueueStack}},
 	}
 	for doorbell, want := range want {
 		d := NewDQL(1000, 0)

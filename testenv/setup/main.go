@@ -4,9 +4,11 @@
 // root it installs what is missing; run as anybody else it prints the one
 // line that does, and exits with 4.
 //
-//	go run ./testenv/setup build|demo|test
+//	go run ./testenv/setup build|demo|test|oracle
 //
-// Nothing is missing for build. demo needs QEMU, the guest's tools and the
+// Nothing is missing for build. oracle, which anybody can run, fetches the two
+// files of Debian's kernel sources that the tests of internal/model compile
+// and compare the model with. demo needs QEMU, the guest's tools and the
 // load generator; test adds clang, libbpf and the tools that txtrace is
 // compared with. The packages come through a private sources list, made
 // from the machine's own mirror, so that netperf (non-free) and a QEMU that
@@ -54,6 +56,8 @@ var test = append(slices.Clip(demo), []need{
 	{"linux-perf", command("perf")},
 	{"trace-cmd", command("trace-cmd")},
 	{"iperf3", command("iperf3")},
+	{"gcc", command("cc")},
+	{"libc6-dev", file("/usr/include/setjmp.h")},
 }...)
 
 func command(name string) func() bool {
@@ -89,14 +93,17 @@ func main() {
 }
 
 func setup(ctx context.Context, args []string) int {
+	if slices.Equal(args, []string{"oracle"}) {
+		return oracle(ctx)
+	}
 	levels := map[string][]need{"build": nil, "demo": demo, "test": test}
 	if len(args) != 1 {
-		fmt.Fprintln(os.Stderr, "usage: setup build|demo|test")
+		fmt.Fprintln(os.Stderr, "usage: setup build|demo|test|oracle")
 		return 2
 	}
 	needs, ok := levels[args[0]]
 	if !ok {
-		fmt.Fprintf(os.Stderr, "setup: %s: no such level: it is build, demo or test\n", args[0])
+		fmt.Fprintf(os.Stderr, "setup: %s: no such level: it is build, demo, test or oracle\n", args[0])
 		return 2
 	}
 	var missing []string
@@ -126,6 +133,31 @@ func setup(ctx context.Context, args []string) int {
 	return 0
 }
 
+// oracle fetches what it can. A kernel that cannot be had is no reason not to
+// test with the others: it is named, and its comparison is skipped.
+func oracle(ctx context.Context) int {
+	cache, err := debian.CacheDir()
+	if err == nil {
+		err = os.MkdirAll(cache, 0o755)
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "setup: %v\n", err)
+		return 5
+	}
+	code := 0
+	for _, row := range debian.Sources {
+		if err := debian.FetchSource(ctx, cache, row, log); err != nil {
+			fmt.Fprintf(os.Stderr, "setup: kernel source %s: %v\n", row.Name, err)
+			code = 4
+		}
+	}
+	return code
+}
+
+func log(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, filepath.Base(os.Args[0])+": "+format+"\n", args...)
+}
+
 func install(ctx context.Context, missing []string) error {
 	cache, err := debian.CacheDir()
 	if err != nil {
@@ -133,9 +165,6 @@ func install(ctx context.Context, missing []string) error {
 	}
 	if err := os.MkdirAll(cache, 0o755); err != nil {
 		return err
-	}
-	log := func(format string, args ...any) {
-		fmt.Fprintf(os.Stderr, filepath.Base(os.Args[0])+": "+format+"\n", args...)
 	}
 	apt, err := debian.Tools(ctx, cache, log)
 	if err != nil {

@@ -459,6 +459,9 @@ func TestTSQVariants(t *testing.T) {
 	one := throttle(func(e *event.Throttle) { e.Rtx = event.RtxOne })
 	one.expect(t, "T2", "tsq-exempt=empty", analysis.VerdictExpected)
 	one.expect(t, "T2", "latest", analysis.VerdictFail)
+	// Older limits knew no exemption, so neither switch is decided alone; the
+	// newest of both together cannot be.
+	one.expect(t, "T2", "auto", analysis.VerdictExpected)
 	// Freed meanwhile: above the limit before, so held by the bound.
 	freed := throttle(func(e *event.Throttle) { e.WmemEnd, e.Freed = 100<<10, 200<<10 })
 	freed.expect(t, "T2", "latest", analysis.VerdictPass)

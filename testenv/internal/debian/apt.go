@@ -207,6 +207,18 @@ func (a *Apt) Update(ctx context.Context) error {
 	})
 }
 
+// withFreshLists calls get, which finds and fetches by the lists at hand. They
+// may be older than the suite: if it fails, it gets one more try with new ones.
+func (a *Apt) withFreshLists(ctx context.Context, get func() error) error {
+	if get() == nil {
+		return nil
+	}
+	if err := a.Update(ctx); err != nil {
+		return err
+	}
+	return get()
+}
+
 // Names lists the packages that a pattern of a kernels table matches.
 func (a *Apt) Names(ctx context.Context) ([]string, error) {
 	out, err := run(ctx, "", "apt-cache", append(a.options(), "pkgnames", "linux-")...)

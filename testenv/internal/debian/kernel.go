@@ -102,19 +102,12 @@ func Fetch(ctx context.Context, cache string, row Row, log func(string, ...any))
 	if err != nil {
 		return Kernel{}, err
 	}
-	// The lists at hand may be older than the suite: what cannot be found
-	// or fetched by them gets one more try with fresh ones.
-	fresh := false
-	for {
-		k, err := fetch(ctx, apt, cache, dir, row)
-		if err == nil || fresh {
-			return k, err
-		}
-		if err := apt.Update(ctx); err != nil {
-			return Kernel{}, err
-		}
-		fresh = true
-	}
+	var k Kernel
+	err = apt.withFreshLists(ctx, func() error {
+		k, err = fetch(ctx, apt, cache, dir, row)
+		return err
+	})
+	return k, err
 }
 
 func fetch(ctx context.Context, apt *Apt, cache, dir string, row Row) (Kernel, error) {

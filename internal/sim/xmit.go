@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sim
+
+import (
+	"github.com/txtrace/txtrace/internal/event"
+	"github.com/txtrace/txtrace/internal/model"
+)
+
+// transmit is __dev_queue_xmit from the qdisc on.
+func (c *cpu) transmit(p packet) {
+	s := c.s
+	q := s.queues[p.Queue].qdisc
+	if q == nil {
+		c.noqueue(p)
+		return
+	}
+	c.pass(s.cfg.Costs.Enqueue)
+	q.accept(c, p)
+}
+
+// accept is __dev_xmit_skb of a qdisc with a lock: an empty one that nobody
+// runs is bypassed; else the packet waits, and whoever is free runs it.
+func (q *qdisc) accept(c *cpu, p packet) {
+	if q.flags&event.QdiscCanBypass != 0 && q.owner == nil && q.waiting() == 0 {
+		q.take(c)
+		q.sends(&p)
+		q.list = append(q.list[:0], p)
+		if q.direct(c, nil, q.list) {
+			q.run(c, event.WhoBypass)
+		}
+		q.release()
+		return
+	}
+	q.enqueue(c, p)
+	if q.owner == nil {
+		q.take(c)
+		q.run(c, event.WhoEnqueue)
+		q.release()
+	}
+}
+
+// noqueue sends on a device without a qdisc: under the queue's lock, and what
+// cannot be sent is lost.
+func (c *cpu) noqueue(p packet) {
+	s := c.s
+	txq := s.queues[p.Queue]
+	for txq.lock != nil {
+		txq.waiters = append(txq.waiters, c)
+		if !c.yield(struct{}{}) {
+			panic(errStopped)
+		}
+	}
+	txq.lock = c
+	list := []packet{p}
+	if p.IsGSO() && !s.cfg.Device.TSO {
+		list = p.segment(nil)
+	}
+	c.pass(s.cfg.Costs.Direct)
+	rest := list
+	if !txq.stopped() {
+		f := s.out.handoverBegin(c, txq)
+		rest = list[txq.handover(c, f, list):]
+		s.out.handoverEnd(c, txq, f)
+	}
+	for i := range rest {
+		s.summary.Dropped++
+		rest[i].free(c)
+		s.lost(rest[i])
+	}
+	txq.lock = nil
+	for _, w := range txq.waiters {
+		s.agenda.plan(s.now, evResume, w.id)
+	}
+	txq.waiters = txq.waiters[:0]
+}
+
+// handover is dev_hard_start_xmit under the queue's lock. It returns how many
+// packets the driver took.
+func (q *queue) handover(c *cpu, f *handFrame, list []packet) int {
+	out := q.s.out
+	out.handBegin(c, q, f, list)
+	h := model.HandOver(q.s.kernel.stop, len(list), func(i int, more bool) (bool, model.QueueState) {
+		segment := more && list[i].addr/skbSize == list[i+1].addr/skbSize
+		took := q.xmit(c, list[i], model.More(q.s.kernel.doorbell, more, segment))
+		out.attempt(c, q, f, took)
+		return took, q.state
+	})
+	q.s.summary.Sent += uint64(h.Sent)
+	out.handEnd(c, q, f, h, list)
+	return h.Sent
+}
