@@ -88,8 +88,8 @@ func (d *DQL) Completed(count uint32, now uint64) error {
 	if count > d.InFlight() {
 		return ErrBug
 	}
-	next, _, stamped := d.completed(d.NumQueued, d.LastObjCnt, count, d.holdOver(now))
-	if stamped {
+	next, step, _ := d.completed(d.NumQueued, d.LastObjCnt, count, d.holdOver(now))
+	if step.stamps() {
 		next.SlackStartTime = now
 	}
 	*d = next
@@ -116,11 +116,36 @@ func (d DQL) holdOver(now uint64) bool {
 	return int64(now-d.SlackStartTime-uint64(d.SlackHoldTime)) > 0
 }
 
+// Step names what a completion makes of the limit, before it is clamped.
+type Step string
+
+// The steps.
+const (
+	StepKeep   Step = "keep"   // it was enough and not too much
+	StepGrow   Step = "grow"   // the link ran dry although the stack had been held back
+	StepSlack  Step = "slack"  // busy all the time: the excess is noted
+	StepShrink Step = "shrink" // the least excess of the hold time is given back
+)
+
+// asks says whether the hold time mattered, and stamps whether SlackStartTime
+// becomes the time of the completion.
+func (s Step) asks() bool   { return s == StepSlack || s == StepShrink }
+func (s Step) stamps() bool { return s == StepGrow || s == StepShrink }
+
+// Clamp names the bound that a completion put the limit to.
+type Clamp string
+
+// The clamps.
+const (
+	ClampNone Clamp = ""
+	ClampMin  Clamp = "limit_min"
+	ClampMax  Clamp = "limit_max"
+)
+
 // completed computes a completion of count bytes that read queued and last as
-// NumQueued and LastObjCnt, which other CPUs may move meanwhile. asked says
-// that holdOver mattered; stamped that SlackStartTime becomes the time of the
-// completion, which is left to the caller.
-func (d DQL) completed(queued, last, count uint32, holdOver bool) (next DQL, asked, stamped bool) {
+// NumQueued and LastObjCnt, which other CPUs may move meanwhile. SlackStartTime
+// is left to the caller.
+func (d DQL) completed(queued, last, count uint32, holdOver bool) (next DQL, step Step, clamp Clamp) {
 	done := d.NumCompleted + count
 	busy := queued != done                          // bytes stay in flight
 	wasBusy := d.PrevNumQueued != d.NumCompleted    // and did after the last completion
@@ -128,31 +153,36 @@ func (d DQL) completed(queued, last, count uint32, holdOver bool) (next DQL, ask
 	over := posDiff(queued-d.NumCompleted, d.Limit) // bytes the queue was over its limit
 	limit := d.Limit
 
-	next = d
+	next, step = d, StepKeep
 	switch {
 	case over > 0 && !busy, d.PrevOvlimit > 0 && prevDone:
-		// The link ran dry although the stack had been held back: grow by what
-		// was both sent and completed since, and by what was over before.
+		// Grow by what was both sent and completed since, and by what was over
+		// before.
+		step = StepGrow
 		limit += posDiff(done, d.PrevNumQueued) + d.PrevOvlimit
 		next.LowestSlack = dqlNoSlack
-		stamped = true
 
 	case busy && wasBusy && !prevDone:
-		// Busy all the time: keep the least excess over twice what one
-		// completion drains, and give it back once the hold time is over.
+		// The excess is what is over twice what one completion drains.
+		step = StepSlack
 		slack := posDiff(d.Limit+d.PrevOvlimit, 2*count)
 		if d.PrevOvlimit > 0 {
 			slack = max(slack, posDiff(d.PrevLastObjCnt, d.PrevOvlimit))
 		}
 		next.LowestSlack = min(d.LowestSlack, slack)
-		asked = true
 		if holdOver {
+			step = StepShrink
 			limit = posDiff(limit, next.LowestSlack)
 			next.LowestSlack = dqlNoSlack
-			stamped = true
 		}
 	}
 
+	switch raw := limit; {
+	case d.bound(raw) < raw:
+		clamp = ClampMax
+	case d.bound(raw) > raw:
+		clamp = ClampMin
+	}
 	limit = d.bound(limit)
 	if limit != d.Limit {
 		over = 0
@@ -164,10 +194,10 @@ func (d DQL) completed(queued, last, count uint32, holdOver bool) (next DQL, ask
 	next.PrevLastObjCnt = last
 	next.NumCompleted = done
 	next.PrevNumQueued = queued
-	return next, asked, stamped
+	return next, step, clamp
 }
 
-// bound clamps limit to MinLimit and MaxLimit. With MinLimit above MaxLimit,
+// bound is limit within MinLimit and MaxLimit. With MinLimit above MaxLimit,
 // which sysfs allows, the kernel's clamp of earlier years gave MaxLimit always;
 // this is today's.
 func (d DQL) bound(limit uint32) uint32 {

@@ -146,26 +146,27 @@ func TestDQLBranches(t *testing.T) {
 		inFlight, ov, last     uint32
 		queued, count          uint32 // since
 		limit, lowest, ovAfter uint32
-		stamped                bool
+		step                   Step
+		clamp                  Clamp
 		minLimit, maxLimit     uint32
 		holdOver               bool
 	}{
-		{name: "drained, never held back", inFlight: 1000, queued: 1000, count: 2000, limit: 4000, lowest: 900},
-		{name: "drained, held back now", inFlight: 1000, queued: 4000, count: 5000, limit: 4000 + 4000, lowest: dqlNoSlack, stamped: true},
-		{name: "held back then, all of it done", inFlight: 1000, ov: 300, queued: 2000, count: 1500, limit: 4000 + 500 + 300, lowest: dqlNoSlack, stamped: true},
-		{name: "held back then, exactly that done", inFlight: 1000, ov: 300, queued: 2000, count: 1000, limit: 4000 + 300, lowest: dqlNoSlack, stamped: true},
-		{name: "not held back, all of it done, still busy", inFlight: 1000, queued: 2000, count: 1500, limit: 4000, lowest: 900},
-		{name: "nothing was in flight", queued: 3000, count: 100, limit: 4000, lowest: 900},
-		{name: "over, still busy", inFlight: 3000, queued: 2000, count: 100, limit: 4000, lowest: 900, ovAfter: 1000},
-		{name: "slack of twice the count", inFlight: 3000, queued: 100, count: 1900, limit: 4000, lowest: 200},
-		{name: "slack with what was over", inFlight: 3000, ov: 50, last: 60, queued: 100, count: 1900, limit: 4000, lowest: 250},
-		{name: "slack of the last object", inFlight: 3000, ov: 50, last: 750, queued: 100, count: 1900, limit: 4000, lowest: 700},
-		{name: "last object counts only if over", inFlight: 3000, last: 750, queued: 100, count: 1900, limit: 4000, lowest: 200},
-		{name: "slack no lower than before", inFlight: 3000, queued: 100, count: 1000, limit: 4000, lowest: 900},
-		{name: "given back", inFlight: 3000, queued: 100, count: 1900, holdOver: true, limit: 3800, lowest: dqlNoSlack, stamped: true},
-		{name: "given back down to limit_min", inFlight: 3000, queued: 100, count: 1900, holdOver: true, minLimit: 3900, limit: 3900, lowest: dqlNoSlack, stamped: true},
-		{name: "grown up to limit_max", inFlight: 1000, queued: 4000, count: 5000, maxLimit: 5000, limit: 5000, lowest: dqlNoSlack, stamped: true},
-		{name: "limit_max lowered; the over-limit is forgotten", inFlight: 3000, queued: 2000, count: 100, maxLimit: 3000, limit: 3000, lowest: 900},
+		{name: "drained, never held back", step: StepKeep, inFlight: 1000, queued: 1000, count: 2000, limit: 4000, lowest: 900},
+		{name: "drained, held back now", step: StepGrow, inFlight: 1000, queued: 4000, count: 5000, limit: 4000 + 4000, lowest: dqlNoSlack},
+		{name: "held back then, all of it done", step: StepGrow, inFlight: 1000, ov: 300, queued: 2000, count: 1500, limit: 4000 + 500 + 300, lowest: dqlNoSlack},
+		{name: "held back then, exactly that done", step: StepGrow, inFlight: 1000, ov: 300, queued: 2000, count: 1000, limit: 4000 + 300, lowest: dqlNoSlack},
+		{name: "not held back, all of it done, still busy", step: StepKeep, inFlight: 1000, queued: 2000, count: 1500, limit: 4000, lowest: 900},
+		{name: "nothing was in flight", step: StepKeep, queued: 3000, count: 100, limit: 4000, lowest: 900},
+		{name: "over, still busy", step: StepSlack, inFlight: 3000, queued: 2000, count: 100, limit: 4000, lowest: 900, ovAfter: 1000},
+		{name: "slack of twice the count", step: StepSlack, inFlight: 3000, queued: 100, count: 1900, limit: 4000, lowest: 200},
+		{name: "slack with what was over", step: StepSlack, inFlight: 3000, ov: 50, last: 60, queued: 100, count: 1900, limit: 4000, lowest: 250},
+		{name: "slack of the last object", step: StepSlack, inFlight: 3000, ov: 50, last: 750, queued: 100, count: 1900, limit: 4000, lowest: 700},
+		{name: "last object counts only if over", step: StepSlack, inFlight: 3000, last: 750, queued: 100, count: 1900, limit: 4000, lowest: 200},
+		{name: "slack no lower than before", step: StepSlack, inFlight: 3000, queued: 100, count: 1000, limit: 4000, lowest: 900},
+		{name: "given back", step: StepShrink, inFlight: 3000, queued: 100, count: 1900, holdOver: true, limit: 3800, lowest: dqlNoSlack},
+		{name: "given back down to limit_min", step: StepShrink, clamp: ClampMin, inFlight: 3000, queued: 100, count: 1900, holdOver: true, minLimit: 3900, limit: 3900, lowest: dqlNoSlack},
+		{name: "grown up to limit_max", step: StepGrow, clamp: ClampMax, inFlight: 1000, queued: 4000, count: 5000, maxLimit: 5000, limit: 5000, lowest: dqlNoSlack},
+		{name: "limit_max lowered; the over-limit is forgotten", step: StepSlack, clamp: ClampMax, inFlight: 3000, queued: 2000, count: 100, maxLimit: 3000, limit: 3000, lowest: 900},
 	}
 	for _, c := range cases {
 		done := uint32(1<<32 - 900) // the totals wrap
@@ -181,11 +182,15 @@ func TestDQLBranches(t *testing.T) {
 		if c.holdOver {
 			now = 61
 		}
-		if c.stamped {
+		if c.step == StepGrow || c.step == StepShrink {
 			start = now
 		}
+		before := d
 		if err := d.Completed(c.count, now); err != nil {
 			t.Errorf("%s: %v", c.name, err)
+		}
+		if e := Explain(before, d, Window{From: now, To: now}); e.Outcome != OutcomeEqual || e.Step != c.step || e.Clamp != c.clamp {
+			t.Errorf("%s: %s, step %s, clamp %q; want equal, %s, %q", c.name, e.Outcome, e.Step, e.Clamp, c.step, c.clamp)
 		}
 		if d.Limit != c.limit || d.LowestSlack != c.lowest || d.PrevOvlimit != c.ovAfter || d.SlackStartTime != start {
 			t.Errorf("%s: limit %d, lowest slack %d, over %d, start %d; want %d, %d, %d, %d", c.name,

@@ -54,6 +54,10 @@ type Explanation struct {
 	Outcome Outcome
 	Reason  string // of admin and undecided; with equal, what else was seen
 
+	// Of equal: what the completion did to the limit.
+	Step  Step
+	Clamp Clamp
+
 	// Of unequal, and of undecided for HalfWritten where it would be unequal
 	// else: the first field that differs, as the kernel spells it, what was
 	// predicted and what was seen. A predicted slack_start_time may also be any
@@ -107,6 +111,7 @@ func Explain(before, after DQL, w Window) Explanation {
 	diff := w.differs(before, after)
 	if moved && diff == nil {
 		e := Explanation{Outcome: OutcomeEqual, Moves: after.computedLimit() != before.Limit}
+		_, e.Step, e.Clamp = before.completedTo(after)
 		if !after.Settled() {
 			e.Reason = LimitWritten
 		}
@@ -172,11 +177,18 @@ func (w Window) has(t uint64) bool {
 }
 
 // fits says whether a completion from d may leave SlackStartTime at t.
-func (w Window) fits(d DQL, asked, stamped bool, t uint64) bool {
-	if stamped {
-		return w.has(t) && (!asked || d.holdOver(t))
+func (w Window) fits(d DQL, step Step, t uint64) bool {
+	if step.stamps() {
+		return w.has(t) && (!step.asks() || d.holdOver(t))
 	}
-	return t == d.SlackStartTime && (!asked || !d.holdOver(w.From-jiffySlop))
+	return t == d.SlackStartTime && (!step.asks() || !d.holdOver(w.From-jiffySlop))
+}
+
+// completedTo computes the completion by which after would follow d. Whether the
+// hold time was over shows in SlackStartTime: if it was, that moved.
+func (d DQL) completedTo(after DQL) (next DQL, step Step, clamp Clamp) {
+	holdOver := after.SlackStartTime != d.SlackStartTime
+	return d.completed(after.PrevNumQueued, after.PrevLastObjCnt, after.NumCompleted-d.NumCompleted, holdOver)
 }
 
 // differs returns nil if one completion leads from before to after, else the
@@ -187,8 +199,7 @@ func (w Window) differs(before, after DQL) *Explanation {
 	if count > after.PrevNumQueued-before.NumCompleted {
 		return unequal("num_completed", uint64(after.PrevNumQueued), uint64(after.NumCompleted))
 	}
-	holdOver := after.SlackStartTime != before.SlackStartTime
-	p, asked, stamped := before.completed(after.PrevNumQueued, after.PrevLastObjCnt, count, holdOver)
+	p, step, _ := before.completedTo(after)
 	switch {
 	case p.AdjLimit != after.AdjLimit:
 		return unequal("adj_limit", uint64(p.AdjLimit), uint64(after.AdjLimit))
@@ -196,9 +207,9 @@ func (w Window) differs(before, after DQL) *Explanation {
 		return unequal("prev_ovlimit", uint64(p.PrevOvlimit), uint64(after.PrevOvlimit))
 	case p.LowestSlack != after.LowestSlack:
 		return unequal("lowest_slack", uint64(p.LowestSlack), uint64(after.LowestSlack))
-	case w.fits(before, asked, stamped, after.SlackStartTime):
+	case w.fits(before, step, after.SlackStartTime):
 		return nil
-	case stamped:
+	case step.stamps():
 		return unequal("slack_start_time", w.To, after.SlackStartTime)
 	}
 	return unequal("slack_start_time", before.SlackStartTime, after.SlackStartTime)
@@ -258,13 +269,13 @@ func (w Window) split(before, after DQL) (Explanation, bool) {
 		}
 		last := queued - atLimit + after.LowestSlack // the last object is the lowest slack
 		for _, holdOver := range []bool{false, true} {
-			mid, asked, stamped := before.completed(queued, last, first, holdOver)
+			mid, step, _ := before.completed(queued, last, first, holdOver)
 			for _, t := range []uint64{
 				before.SlackStartTime, after.SlackStartTime, // kept, or set by one of the two
 				w.From - jiffySlop, before.SlackStartTime + uint64(before.SlackHoldTime) + 1, // set by both
 			} {
 				mid.SlackStartTime = t
-				if w.fits(before, asked, stamped, t) && w.differs(mid, after) == nil {
+				if w.fits(before, step, t) && w.differs(mid, after) == nil {
 					return Explanation{Outcome: OutcomeSplit, First: first, Queued: queued}, true
 				}
 			}

@@ -28,7 +28,8 @@ func TestValidate(t *testing.T) {
 		{"TSO", gso(45), true, []Packet{gso(45)}},
 		{"GSO", short, false, []Packet{{Len: 1514, Queue: 5}, {Len: 1514, Queue: 5}, {Len: 1066, Queue: 5}}},
 		{"GSO of less than a segment", Packet{Len: 100, GSOSize: 1448, Header: 66}, false, []Packet{{Len: 100}}},
-		{"headers only", Packet{Len: 60, GSOSize: 1448, Header: 66}, false, []Packet{{Len: 66}}},
+		{"headers only", Packet{Len: 66, GSOSize: 1448, Header: 66}, false, []Packet{{Len: 66}}},
+		{"less than headers", Packet{Len: 60, GSOSize: 1448, Header: 66}, false, []Packet{{Len: 66}}},
 		{"dropped", Packet{Len: 1514, Drop: true}, true, nil},
 		{"dropped GSO", Packet{Len: 9000, GSOSize: 1448, Drop: true}, false, nil},
 	}
