@@ -5,6 +5,7 @@ package capture
 import (
 	"bufio"
 	"bytes"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -77,6 +78,7 @@ func TestCutAnywhere(t *testing.T) {
 	recs, file, head := small(t)
 	all := indexOf(recs)
 	last := 0
+	why := map[string]bool{}
 	read := readBehind(t, file, head)
 	for n := head; n < len(file); n++ {
 		d := read(n)
@@ -89,6 +91,11 @@ func TestCutAnywhere(t *testing.T) {
 			t.Fatalf("cut at %d: %d records, before %d: %s", n, len(d.recs), last, c.Reason)
 		}
 		last = len(d.recs)
+		why[c.Reason] = true
+	}
+	want := []string{"it ends inside a block", "it ends inside a block header", "it ends inside its footer", "it ends without a footer"}
+	if got := slices.Sorted(maps.Keys(why)); !slices.Equal(got, want) {
+		t.Errorf("reasons %q, want %q", got, want)
 	}
 	if d := readAll(t, file); last != len(recs) || d.r.Cut() != nil || len(d.recs) != len(recs) {
 		t.Errorf("%d records before the footer, %d with it, of %d", last, len(d.recs), len(recs))
@@ -100,7 +107,7 @@ func TestCutAnywhere(t *testing.T) {
 func TestFlipAnywhere(t *testing.T) {
 	recs, file, head := small(t)
 	all := indexOf(recs)
-	corrupt, cut := 0, 0
+	corrupt, why := 0, map[string]bool{}
 	read := readBehind(t, file, head)
 	for i := head; i < len(file); i++ {
 		bit := byte(1) << (i % 8)
@@ -118,7 +125,7 @@ func TestFlipAnywhere(t *testing.T) {
 		}
 		switch {
 		case d.r.Cut() != nil:
-			cut++
+			why[d.r.Cut().Reason] = true
 		case s.Corrupt > 0:
 			corrupt++
 			if int(lost)+len(d.recs) != len(recs) {
@@ -128,8 +135,9 @@ func TestFlipAnywhere(t *testing.T) {
 			t.Fatalf("byte %d of %d went unnoticed", i, len(file))
 		}
 	}
-	if corrupt == 0 || cut == 0 {
-		t.Errorf("%d corrupt, %d cut", corrupt, cut)
+	want := []string{"a block header is damaged", "it ends inside a block header", "the footer is damaged", "what follows is no block"}
+	if got := slices.Sorted(maps.Keys(why)); corrupt == 0 || !slices.Equal(got, want) {
+		t.Errorf("%d corrupt, reasons %q, want %q", corrupt, got, want)
 	}
 }
 

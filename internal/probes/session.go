@@ -185,12 +185,12 @@ func (s *session) close() error {
 
 // explain turns what the kernel answered into a sentence.
 func (f *Facts) explain(object string, err error) error {
-	e := &Error{Object: object, What: err.Error(), Kind: CannotRun, Err: err}
+	e := &Error{Object: object, What: err.Error(), Cause: "this kernel differs from those txtrace was tried on",
+		Next: "please report it with txtrace doctor --format json", Kind: CannotRun, Err: err}
 	var ve *ebpf.VerifierError
 	switch {
 	case errors.As(err, &ve):
 		e.What = fmt.Sprintf("the verifier refused a program: %v", ve)
-		e.Cause, e.Next = "this kernel differs from those txtrace was tried on", "please report it with txtrace doctor --format json"
 	case strings.Contains(err.Error(), "kptr_restrict"):
 		e.What, e.Cause, e.Next = "kernel symbols are hidden", "CAP_SYSLOG is missing, or kernel.kptr_restrict is 2", grantLine
 	case errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES):
