@@ -24,6 +24,9 @@ func Analyze(src Source, opt Options) (*Result, error) {
 		m = newMeter(src.Header())
 		p.rebuild.fan.add(m.checks())
 	}
+	for _, w := range opt.Watch {
+		p.rebuild.fan.add(w)
+	}
 	err = p.read(src)
 	res := &Result{Header: src.Header(), Footer: src.Footer(), Cut: src.Cut(), Stats: src.Stats()}
 	end := p.end(res)

@@ -17,6 +17,8 @@ type Options struct {
 	Strict  bool
 	// ChildFailed says that the command under run failed.
 	ChildFailed bool
+	// Watch are given every decision beside the rules.
+	Watch []Checks
 	// NoReport leaves the metrics out, for verify.
 	NoReport bool
 }

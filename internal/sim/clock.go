@@ -14,7 +14,8 @@ const (
 	evAck                // a packet was acknowledged; who is the sender
 	evPace               // a paced sender may go on; who is the sender
 	evArrive             // the next packets of the load reach the qdisc
-	evPause              // the next pause of the load begins
+	evAction             // net_tx_action of the load
+	evLimit              // the next change of the load's bounds of BQL
 )
 
 // due is something that will happen.

@@ -62,6 +62,7 @@ type Device struct {
 	Completion Completion
 	Delay      time.Duration // from the first packet sent to the interrupt that reports it
 	BQL        bool
+	Limit      uint32 // of BQL at the begin, bytes
 	LimitMin   uint32 // bytes
 	LimitMax   uint32 // bytes
 	TSO        bool

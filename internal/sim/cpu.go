@@ -99,6 +99,9 @@ func (c *cpu) wake() {
 func (c *cpu) pass(cost time.Duration) {
 	s := c.s
 	at := s.now + max(1, s.jitter(cost))
+	if s.load.load != nil {
+		at = s.load.finish(s.now, max(1, uint64(cost)))
+	}
 	for {
 		for len(s.agenda.list) > 0 && s.agenda.list[0].at <= at {
 			if s.agenda.list[0].kind == evResume {
@@ -132,7 +135,9 @@ func (c *cpu) interrupt(cost time.Duration, handler func()) {
 // softirqs does what was raised, in the kernel's order.
 func (c *cpu) softirqs() {
 	c.context, c.pid = event.ContextSoftirq, softirqPid+uint32(c.id)
-	c.pass(c.s.cfg.Costs.Softirq)
+	if c.s.load.load == nil {
+		c.pass(c.s.cfg.Costs.Softirq)
+	}
 	c.netTxAction()
 	for _, q := range swap(&c.poll, &c.polled) {
 		q.napi(c)

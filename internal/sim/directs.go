@@ -174,7 +174,7 @@ func (o *recorder) attempt(c *cpu, q *queue, f *handFrame, took bool) {
 	f.queued = q.dql.NumQueued
 	h.TxqStateLast = uint8(q.state)
 	if !took {
-		h.DriverRC = busy
+		h.DriverRC = txBusy
 		h.Busy++
 		h.BusyCharged += charged
 		return
@@ -193,7 +193,7 @@ func (o *recorder) attempt(c *cpu, q *queue, f *handFrame, took bool) {
 	}
 }
 
-const busy = 0x10 // NETDEV_TX_BUSY
+const txBusy = 0x10 // NETDEV_TX_BUSY
 
 func (o *recorder) handEnd(c *cpu, q *queue, f *handFrame, sum model.Handover, list []packet) {
 	c.lane.count(progHandoverEnd)
@@ -205,7 +205,7 @@ func (o *recorder) handEnd(c *cpu, q *queue, f *handFrame, sum model.Handover, l
 	q.sent, q.charged = true, h.NumQueuedEnd
 	h.RC = h.DriverRC
 	if sum.Sent < len(list) {
-		h.RC = busy
+		h.RC = txBusy
 		h.Rest, h.RestFirst = uint32(len(list)-sum.Sent), list[sum.Sent].addr
 	}
 }

@@ -2,17 +2,49 @@
 
 package sim
 
-// Load is what a queue was given in a recording.
+import (
+	"sort"
+
+	"github.com/txtrace/txtrace/internal/event"
+)
+
+// Load is what a queue was given in a recording: all times are ns since the
+// recording began, in order.
+//
+// Decision: beside the arrivals a load holds what the machine did and the
+// kernel's code did not decide: when interrupts and softirqs came, and how fast
+// the CPU was at each time. They are played at their times under every variant,
+// so that two variants differ by the variant alone.
 type Load struct {
-	Arrivals []Arrival // by time
+	Arrivals   []Arrival
+	Interrupts []Moment      // at which the device's came; empty: Device.Delay after a packet was sent
+	Actions    []Moment      // at which net_tx_action ran the qdisc; empty: Costs.Softirq after it was scheduled
+	Speeds     []Speed       // where the CPU that worked for the queue was slow, or quick
+	Limits     []LimitChange // of BQL's bounds
 }
 
-// Arrival is packets that reached the qdisc, or passed it by, at a time.
+// Arrival is a packet that reached the qdisc, or passed it by.
 type Arrival struct {
-	At   uint64 // ns after the recording began
+	At   uint64
 	Len  uint32 // skb->len
 	Segs uint16
 	CPU  uint16
+}
+
+// Moment is a time at which a CPU did what was to be done since another.
+type Moment struct {
+	Since, At uint64
+	CPU       uint16
+}
+
+// Speed says that in a time the CPU got as much done as it usually does in
+// Work: it was interrupted, or its time was given to others.
+type Speed struct{ At, Took, Work uint64 }
+
+// LimitChange is a write to limit_min or limit_max.
+type LimitChange struct {
+	At       uint64
+	Min, Max uint32 // bytes
 }
 
 func (l *Load) longest(tso bool) uint32 {
@@ -20,7 +52,7 @@ func (l *Load) longest(tso bool) uint32 {
 	for i := range l.Arrivals {
 		n := l.Arrivals[i].Len
 		if !tso {
-			n /= uint32(max(l.Arrivals[i].Segs, 1))
+			n = n/uint32(max(l.Arrivals[i].Segs, 1)) + tcpHeaders
 		}
 		most = max(most, n)
 	}
@@ -29,13 +61,17 @@ func (l *Load) longest(tso bool) uint32 {
 
 // loadState is a load being replayed.
 type loadState struct {
-	load *Load
-	next int
+	load                   *Load
+	next, nextSpeed, limit int
+	irqCPU, actionCPU      int // of the interrupt and the softirq that are planned
 }
 
 func (l *loadState) begin(s *sim) {
 	l.load = s.cfg.Load
 	l.plan(s)
+	if len(l.load.Limits) > 0 {
+		s.agenda.plan(beginNS+l.load.Limits[0].At, evLimit, 0)
+	}
 }
 
 func (l *loadState) plan(s *sim) {
@@ -44,13 +80,15 @@ func (l *loadState) plan(s *sim) {
 	}
 }
 
+// arrive enqueues the next packet. A CPU that can run the qdisc does so; while
+// one runs it others only enqueue, and what that costs them is in the arrivals.
 func (l *loadState) arrive(s *sim) {
 	a := l.load.Arrivals[l.next]
 	l.next++
 	l.plan(s)
 	p := packet{Packet: gso(a.Len, int(a.Segs), tcpHeaders), addr: s.address()}
 	s.made++
-	if q := s.queues[0].qdisc; q != nil && q.owner != nil {
+	if q := s.queues[0].qdisc; q.owner != nil {
 		q.enqueue(q.owner, p)
 		return
 	}
@@ -59,13 +97,102 @@ func (l *loadState) arrive(s *sim) {
 	c.wake()
 }
 
-func (l *loadState) pause(s *sim) {}
+// finish is when work of cost ns is done that begins now.
+func (l *loadState) finish(now, cost uint64) uint64 {
+	list := l.load.Speeds
+	at := now - beginNS
+	for l.nextSpeed < len(list) && list[l.nextSpeed].At+list[l.nextSpeed].Took <= at {
+		l.nextSpeed++
+	}
+	for i := l.nextSpeed; i < len(list); i++ {
+		v := &list[i]
+		if at < v.At { // at the usual speed until then
+			if cost <= v.At-at {
+				break
+			}
+			cost -= v.At - at
+			at = v.At
+		}
+		left := v.At + v.Took - at
+		if does := uint64(float64(left) * float64(v.Work) / float64(v.Took)); cost > does {
+			cost -= does
+			at += left
+			continue
+		}
+		return at + uint64(float64(cost)*float64(v.Took)/float64(v.Work)) + beginNS
+	}
+	return at + cost + beginNS
+}
+
+// bounds takes over the next change of BQL's bounds.
+func (l *loadState) bounds(s *sim) {
+	c := l.load.Limits[l.limit]
+	l.limit++
+	if l.limit < len(l.load.Limits) {
+		s.agenda.plan(beginNS+l.load.Limits[l.limit].At, evLimit, 0)
+	}
+	d := &s.queues[0].dql
+	for _, b := range []struct {
+		name string
+		to   *uint32
+		now  uint32
+	}{{"limit_min", &d.MinLimit, c.Min}, {"limit_max", &d.MaxLimit, c.Max}} {
+		if *b.to != b.now {
+			s.out.limit(b.name, *b.to, b.now)
+			*b.to = b.now
+		}
+	}
+}
+
+func (o *recorder) limit(name string, before, after uint32) {
+	n := event.Notice{Subtype: event.NoticeQueueLimit, Before: uint64(before), After: uint64(after)}
+	n.Ifindex, n.Netns = ifindex, netns
+	copy(n.Name[:], name)
+	own(o, &n.Header, &n)
+}
 
 // interruptAt is when the interrupt comes for a packet that the link has sent
 // at done.
 func (l *loadState) interruptAt(s *sim, done uint64) uint64 {
-	return max(s.now, done+uint64(s.cfg.Device.Delay))
+	at := max(s.now, done)
+	usual := max(s.now, done+uint64(s.cfg.Device.Delay))
+	if l.load == nil {
+		return usual
+	}
+	m := next(l.load.Interrupts, at, usual)
+	l.irqCPU = int(m.CPU)
+	return m.At
 }
 
-// irq is the CPU that takes the next interrupt.
-func (l *loadState) irq(s *sim) int { return s.cfg.IRQ }
+// irq is the CPU that takes the interrupt.
+func (l *loadState) irq(s *sim) int {
+	if l.load != nil && l.irqCPU < len(s.cpus) {
+		return l.irqCPU
+	}
+	return s.cfg.IRQ
+}
+
+// schedule plans net_tx_action for the qdisc.
+func (l *loadState) schedule(s *sim) {
+	m := next(l.load.Actions, s.now, s.now+uint64(s.cfg.Costs.Softirq))
+	l.actionCPU = int(m.CPU)
+	s.agenda.plan(m.At, evAction, 0)
+}
+
+// action raises the softirq.
+func (l *loadState) action(s *sim) {
+	c := s.cpus[l.actionCPU%len(s.cpus)]
+	c.output = append(c.output, s.queues[0].qdisc)
+	c.wake()
+}
+
+// next is when something is done that is to be done from a time on: at the
+// recording's next moment, if it was to be done there too by the time it
+// usually takes; else at that time.
+func next(list []Moment, from, usual uint64) Moment {
+	i := sort.Search(len(list), func(i int) bool { return list[i].At+beginNS >= from })
+	if i == len(list) || list[i].Since+beginNS > usual {
+		return Moment{At: usual}
+	}
+	return Moment{At: list[i].At + beginNS, CPU: list[i].CPU}
+}

@@ -74,7 +74,9 @@ func (q *qdisc) gso() int { return len(q.parked) }
 func (q *qdisc) waiting() int { return q.fresh.n + q.gso() + q.bad.n }
 
 // take is qdisc_run_begin for a qdisc that nobody runs.
-func (q *qdisc) take(c *cpu) { q.owner = c }
+func (q *qdisc) take(c *cpu) {
+	q.owner = c
+}
 
 // release is qdisc_run_end.
 func (q *qdisc) release() { q.owner = nil }
@@ -85,6 +87,10 @@ func (q *qdisc) schedule(c *cpu) {
 		return
 	}
 	q.scheduled = true
+	if q.s.load.load != nil {
+		q.s.load.schedule(q.s)
+		return
+	}
 	c.output = append(c.output, q)
 	c.wake()
 }

@@ -45,6 +45,8 @@ func newQueue(s *sim, i int) *queue {
 		q.dql = model.NewDQL(uint32(s.cfg.HZ), s.jiffies())
 		q.dql.MinLimit, q.dql.MaxLimit = d.LimitMin, d.LimitMax
 		q.dql.Reset(s.kernel.reset, s.jiffies())
+		q.dql.Limit = max(q.dql.Limit, d.Limit)
+		q.dql.AdjLimit = q.dql.Limit
 	}
 	return q
 }
@@ -102,13 +104,15 @@ func (q *queue) kick(c *cpu) {
 	q.ask()
 }
 
+// frameExtra is what a frame takes of the link beside its bytes.
+const frameExtra = 24
+
 // wire is how long the link takes for a packet, with preamble, FCS and gap.
 func (s *sim) wire(p *packet) uint64 {
 	if s.cfg.Device.Rate == 0 {
 		return 0
 	}
-	const frame = 24
-	bytes := max(p.WireLen(), 60) + frame*uint64(p.Segments())
+	bytes := max(p.WireLen(), 60) + frameExtra*uint64(p.Segments())
 	return bytes * 8 * 1_000_000_000 / s.cfg.Device.Rate
 }
 

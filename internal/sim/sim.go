@@ -160,8 +160,10 @@ func (s *sim) happen(d due) {
 		s.senders[d.who].makeReady()
 	case evArrive:
 		s.load.arrive(s)
-	case evPause:
-		s.load.pause(s)
+	case evAction:
+		s.load.action(s)
+	case evLimit:
+		s.load.bounds(s)
 	}
 }
 

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sim
+
+import (
+	"slices"
+	"time"
+
+	"github.com/txtrace/txtrace/internal/capture"
+	"github.com/txtrace/txtrace/internal/event"
+	"github.com/txtrace/txtrace/internal/model"
+)
+
+// measure gives the arrivals their lengths, in the order of the dequeues.
+func (t *trace) measure(list []Arrival) {
+	var i, used uint32
+	var sum, count uint64
+	for k := range list {
+		if list[k].Len != unknownLen {
+			continue
+		}
+		for int(i) < len(t.lens) && used == t.lens[i].n {
+			i, used = i+1, 0
+		}
+		if int(i) == len(t.lens) { // never dequeued while recording
+			list[k].Len = uint32(sum / max(count, 1))
+			list[k].Segs = 1
+			continue
+		}
+		list[k].Len, list[k].Segs = t.lens[i].at(used)
+		used++
+		sum, count = sum+uint64(list[k].Len), count+1
+	}
+}
+
+// at is the length and the segments of one of the packets.
+func (l *lens) at(i uint32) (length uint32, segs uint16) {
+	segs = uint16(l.segs / l.n)
+	if i < l.segs%l.n {
+		segs++
+	}
+	switch {
+	case i == 0:
+		return l.first, segs
+	case i == l.n-1:
+		return l.last, segs
+	}
+	return max((l.bytes-l.first-l.last)/(l.n-2), 1), segs
+}
+
+// Configure makes the simulation that comes closest to the recording: settings
+// are the header's, costs are the medians of what steps took, the driver's
+// thresholds follow from how many packets were in flight when it stopped the
+// queue. Of the kernel's variants it knows the driver's alone: who rings its
+// doorbell by __netdev_tx_sent_queue.
+func (q *Recorded) Configure(h *capture.Header) Config {
+	c := Default()
+	c.Tool, c.Load = h.Tool, &q.Load
+	c.Duration, c.Packets = 0, 0
+	c.CPUs = max(int(h.Kernel.CPUs), 1)
+	if h.Kernel.HZ > 0 {
+		c.HZ = int(h.Kernel.HZ)
+	}
+	if w := h.Settings.TxWeight(); w > 0 {
+		c.Weight = int(w)
+	}
+	c.Qdisc = Qdisc{Kind: QdiscPfifo, Limit: 1 << 30}
+	if q.Kind == QdiscFqCodel {
+		c.Qdisc.Kind = q.Kind
+	}
+	c.IRQ = q.irq(c.CPUs)
+	q.device(h, &c.Device)
+	c.Costs = q.trace.costs()
+	c.Kernel = map[model.Switch]model.Variant{model.SwitchDoorbell: model.DoorbellAnyStop}
+	if d := c.Device.Driver; d == "virtio_net" || d == "mlx5_core" {
+		c.Kernel[model.SwitchDoorbell] = model.DoorbellDrvStop
+	}
+	return c
+}
+
+func (q *Recorded) device(h *capture.Header, d *Device) {
+	t := &q.trace
+	d.Name, d.Driver, d.MTU = q.Device.Ifname, q.Device.Driver, q.Device.MTU
+	d.TSO = q.Device.Offloads["tx-tcp-segmentation"]
+	d.Rate = 0
+	if !h.Kernel.Emulated {
+		d.Rate = q.rate()
+	}
+	d.Completion = CompleteNAPI
+	switch n := t.sources; {
+	case n[event.SourceHardirq] > n[event.SourceNAPI]:
+		d.Completion = CompleteHardirq
+	case n[event.SourceNAPI] == 0 && n[event.SourceXmit] > 0:
+		d.Completion = CompleteXmit
+	}
+	d.BQL = len(t.interrupts) > 0
+	d.Delay = time.Duration(median(t.delays))
+	for _, b := range q.Device.BQL {
+		if b.Txq == uint32(q.Txq) {
+			d.LimitMin, d.LimitMax, d.Limit = b.LimitMin, b.LimitMax, b.Limit
+		}
+	}
+	q.ring(d)
+}
+
+// rate of the link in bits per second, by what it sent in times in which
+// it was never idle; 0 when there were none.
+func (q *Recorded) rate() uint64 {
+	t := &q.trace
+	var bytes uint64
+	for i := range q.Load.Arrivals {
+		bytes += uint64(q.Load.Arrivals[i].Len)
+	}
+	if t.busyNS == 0 || bytes == 0 {
+		return 0
+	}
+	frames := t.busyBytes * uint64(len(q.Load.Arrivals)) / bytes
+	return (t.busyBytes + frames*frameExtra) * 8 * 1_000_000_000 / t.busyNS
+}
+
+// ring fits descriptors and thresholds to how many packets were in flight when
+// the driver stopped the queue.
+func (q *Recorded) ring(d *Device) {
+	if q.Device.TxRing > 0 {
+		d.Ring = int(q.Device.TxRing)
+	}
+	longest := q.Load.longest(d.TSO)
+	d.Ring = max(d.Ring, 4*d.descriptors(longest))
+	if len(q.trace.stops) > 0 {
+		fit := make([]uint64, len(q.trace.stops))
+		for i, n := range q.trace.stops {
+			fit[i] = uint64(n)
+		}
+		if n := int(median(fit)); n > 0 && n < d.Ring {
+			d.PerPacket = max(1, d.Ring/n)
+			d.Stop = d.Ring - d.PerPacket*n + 1
+		}
+	}
+	d.Stop = max(d.Stop, d.descriptors(longest))
+	d.Wake = min(d.Ring, d.Stop+12)
+}
+
+// irq is the CPU that took most completions.
+func (q *Recorded) irq(cpus int) int {
+	counts := make([]int, cpus)
+	best := 0
+	for _, i := range q.trace.interrupts {
+		if int(i.CPU) < cpus {
+			counts[i.CPU]++
+			if counts[i.CPU] > counts[best] {
+				best = int(i.CPU)
+			}
+		}
+	}
+	return best
+}
+
+// costs are the medians of what steps took.
+func (t *trace) costs() Costs {
+	c := Costs{Softirq: time.Duration(median(t.waits))}
+	base, each := t.fit(false)
+	c.Run, c.Dequeue = time.Duration(base/2), time.Duration(max(each, 1))
+	base, each = t.fit(true)
+	c.Driver = time.Duration(each)
+	c.Direct = time.Duration(base / 4)
+	c.Doorbell = time.Duration(base - min(base, uint64(c.Direct)+each))
+	return c
+}
+
+// fit is what a step of one packet takes, and what each further one adds.
+func (t *trace) fit(handed bool) (base, each uint64) {
+	var one, more []uint64
+	for _, s := range t.steps {
+		if s.handed == handed && s.n == 1 {
+			one = append(one, s.took)
+		}
+	}
+	base = median(one)
+	for _, s := range t.steps {
+		if s.handed == handed && s.n >= 8 && s.took > base {
+			more = append(more, (s.took-base)/uint64(s.n-1))
+		}
+	}
+	each = median(more)
+	if len(one) == 0 {
+		base = each
+	}
+	return base, each
+}
+
+// speeds are what was usual for each step against what it took.
+func (t *trace) speeds() []Speed {
+	dequeue, dequeueEach := t.fit(false)
+	hand, handEach := t.fit(true)
+	var list []Speed
+	for _, s := range t.steps {
+		work := dequeue + dequeueEach*uint64(max(s.n, 1)-1)
+		if s.handed {
+			work = hand + handEach*uint64(max(s.n, 1)-1)
+		}
+		v := Speed{s.at - min(s.at, t.begin), s.took, max(work, 1)}
+		if n := len(list); s.took > 0 && (n == 0 || v.At >= list[n-1].At+list[n-1].Took) {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+func median(list []uint64) uint64 {
+	if len(list) == 0 {
+		return 0
+	}
+	s := slices.Clone(list)
+	slices.Sort(s)
+	return s[len(s)/2]
+}

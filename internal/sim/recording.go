@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sim
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/txtrace/txtrace/internal/capture"
+	"github.com/txtrace/txtrace/internal/event"
+)
+
+// Source is a capture being read.
+type Source interface {
+	Header() *capture.Header
+	Next() (capture.Item, error)
+}
+
+// Recorded is what one transmit queue was given in a recording, and what the
+// recording tells of the machine.
+type Recorded struct {
+	Netns, Ifindex uint32
+	Txq            uint16
+	Device         capture.Device // as the header has it
+	Kind           string         // of its qdisc
+	PerCPU         bool           // the qdisc's length is not known: packets arrive when they are dequeued
+	Load           Load
+	Packets        uint64 // dequeued for the first time
+	Runs           uint64
+
+	trace trace
+}
+
+// ErrShared says that a recording has no queue with a qdisc of its own: what
+// reached a shared one is not known queue by queue.
+var ErrShared = errors.New("no queue has a qdisc of its own")
+
+// Read takes the load of every queue out of a capture. What was sent is known
+// packet by packet, what was enqueued only where its sum is: at every dequeue,
+// and at both ends of every run, it is what was dequeued so far and what is
+// left. In between packets are taken to have come evenly. Packets that the
+// qdisc dropped were never there. The error is the source's.
+func Read(src Source) ([]*Recorded, error) {
+	h := src.Header()
+	r := pass{header: h, begin: h.Clock.Monotonic, queues: make(map[queueID]*Recorded)}
+	for {
+		it, err := src.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if it.Gap == nil {
+			r.record(it.Record)
+		}
+	}
+	for _, q := range r.list {
+		q.finish()
+	}
+	slices.SortStableFunc(r.list, func(a, b *Recorded) int { return cmp.Compare(b.Packets, a.Packets) })
+	return r.list, nil
+}
+
+type queueID struct {
+	netns, ifindex uint32
+	txq            uint16
+}
+
+// pass is one reading of a capture.
+type pass struct {
+	header *capture.Header
+	begin  uint64
+	queues map[queueID]*Recorded
+	list   []*Recorded
+}
+
+func (r *pass) queue(h *event.Header) *Recorded {
+	id := queueID{h.Netns, h.Ifindex, h.Txq}
+	q := r.queues[id]
+	if q == nil {
+		q = &Recorded{Netns: id.netns, Ifindex: id.ifindex, Txq: id.txq}
+		for _, d := range r.header.Devices {
+			if d.Netns == id.netns && d.Ifindex == id.ifindex {
+				q.Device = d
+			}
+		}
+		q.trace.begin = r.begin
+		r.queues[id] = q
+		r.list = append(r.list, q)
+	}
+	return q
+}
+
+func (r *pass) record(rec event.Any) {
+	switch rec := rec.(type) {
+	case *event.Dequeue:
+		r.queue(&rec.Header).dequeue(rec)
+	case *event.Direct:
+		r.queue(&rec.Header).direct(rec)
+	case *event.Run:
+		r.queue(&rec.Header).run(rec)
+	case *event.Quiet:
+		q := r.queue(&rec.Header)
+		q.trace.quiets = append(q.trace.quiets, *rec)
+	case *event.Complete:
+		r.queue(&rec.Header).trace.complete(rec)
+	}
+}
+
+// lens is the lengths of packets that were dequeued together: the first and the
+// last are known, the others share the rest.
+type lens struct {
+	n, segs            uint32
+	first, last, bytes uint32
+}
+
+// dequeue is a batch: what it gave, and what it left.
+func (q *Recorded) dequeue(d *event.Dequeue) {
+	t := &q.trace
+	if !t.inRun {
+		t.inRun, t.runFresh, t.runGso = true, t.fresh, t.gso
+	}
+	again := t.gso > 0 || d.GsoQlen > 0
+	t.gso = d.GsoQlen
+	n := max(d.Walked, d.Packets)
+	if !again {
+		q.Packets += uint64(n)
+		t.fresh += uint64(n)
+		t.lens = append(t.lens, lens{n, d.GsoSegs, d.FirstLen, d.LastLen, d.Bytes})
+	}
+	q.PerCPU = q.PerCPU || d.Flags&event.FlagPerCPU != 0
+	t.point(d.Time, uint64(d.Qlen-d.GsoQlen), d.CPU)
+	t.dequeued(d, n)
+}
+
+// direct is a send: of a packet that never sat in the qdisc, or of a batch.
+func (q *Recorded) direct(d *event.Direct) {
+	t := &q.trace
+	t.gso = d.GsoQlenEnd
+	if d.From == event.FromBypass {
+		t.bypass = d.Begin()
+		t.scheduled(d.Time, d.QdiscStateEnd&event.QdiscStateSched != 0, d.CPU)
+		t.passed = append(t.passed, Arrival{At: d.Begin(), Len: d.Bytes, Segs: uint16(d.GsoSegs), CPU: d.CPU})
+	}
+	t.handed(d)
+}
+
+func (q *Recorded) run(r *event.Run) {
+	t := &q.trace
+	fresh, gso := t.fresh, t.gso
+	if t.inRun {
+		fresh, gso = t.runFresh, t.runGso
+	}
+	t.inRun = false
+	q.Runs++
+	q.Kind = event.Text(r.QdiscKind[:])
+	if r.Flags&(event.FlagPartial|event.FlagPerCPU) == 0 {
+		t.points = append(t.points, point{
+			at: r.Begin(), total: fresh + uint64(r.QlenBegin-min(gso, r.QlenBegin)), cpu: r.CPU, begins: true, who: r.Who, bypass: t.bypass,
+		})
+		t.point(r.Time, uint64(r.QlenEnd-min(r.GsoQlenEnd, r.QlenEnd)), r.CPU)
+	}
+	t.ran(r)
+}
+
+// finish makes arrivals of points and lengths.
+func (q *Recorded) finish() {
+	t := &q.trace
+	list := t.enqueued(t.bypasses())
+	slices.SortStableFunc(list, func(a, b Arrival) int { return cmp.Compare(a.At, b.At) })
+	t.measure(list)
+	for i := range list {
+		list[i].At -= min(list[i].At, t.begin)
+	}
+	t.sinceCharged()
+	for _, moments := range [][]Moment{t.interrupts, t.actions} {
+		for i := range moments {
+			m := &moments[i]
+			m.Since, m.At = m.Since-min(m.Since, t.begin), m.At-min(m.At, t.begin)
+		}
+	}
+	q.Load.Arrivals = list
+	q.Load.Speeds, q.Load.Interrupts, q.Load.Actions, q.Load.Limits = t.speeds(), t.interrupts, t.actions, t.limits
+	t.passed, t.points, t.lens, t.quiets, t.meter, t.states = nil, nil, nil, nil, nil, nil
+}
