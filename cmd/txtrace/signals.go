@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// untilSignal is done at the first SIGINT or SIGTERM, so that work ends in
-// order. The second one ends the process at once; a capture is readable up to
+// untilSignal is done at the first SIGINT or SIGTERM, or SIGHUP unless that is
+// ignored, as under nohup, so that work ends in order. The second one ends the process at once; a capture is readable up to
 // its last block at any time. That is not left to the signals' default: it is
 // to ignore them in what a script runs in the background.
 func untilSignal(ctx context.Context) context.Context {
@@ -20,6 +20,9 @@ func untilSignal(ctx context.Context) context.Context {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE, syscall.SIGXFSZ)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	go func() {
 		<-signals
 		cancel()
