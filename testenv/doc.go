@@ -9,6 +9,7 @@
 //	kernels         the kernels that vm knows by name
 //	kernel.config   what a kernel of one's own needs
 //	guest/          the scripts of the guest: first and second stage, NICs
+//	branches/       how often captures took each branch of internal/model
 //	scenarios/      one file per load, and lib.sh, which runs them
 //	internal/debian packages through private apt configurations
 //
