@@ -88,7 +88,7 @@ test-fuzz: ## fuzz targets: their seeds, or FUZZTIME=30s each
 	@for pkg in $$(grep -rl --include='*_test.go' '^func Fuzz' cmd internal | xargs -r -n 1 dirname | sort -u); do \
 		if [ -z "$(FUZZTIME)" ]; then $(GO) test -run '^Fuzz' ./$$pkg || exit 1; continue; fi; \
 		for f in $$(grep -ho '^func Fuzz[A-Za-z0-9_]*' $$pkg/*_test.go | cut -d ' ' -f 2); do \
-			$(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) ./$$pkg || exit 1; \
+			$(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s ./$$pkg || exit 1; \
 		done; \
 	done
 

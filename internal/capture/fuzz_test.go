@@ -4,7 +4,9 @@ package capture
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
+	"reflect"
 	"testing"
 
 	"github.com/klauspost/compress/s2"
@@ -107,6 +109,32 @@ func FuzzUnpack(f *testing.F) {
 			l := layouts[k]
 			count := 1 + int(n)%(maxRaw/l.size)
 			p.unpack(make(words, maxRaw/8), b, count, l)
+		}
+	})
+}
+
+// FuzzLacks looks through any bytes: it ends, and what decodes and lacks
+// nothing lacks nothing either when it is encoded again.
+func FuzzLacks(f *testing.F) {
+	is := reflect.TypeFor[Header]()
+	js, err := json.Marshal(&Header{Tables: event.Tables()[:1], Devices: []Device{{}}, Counters: []Counters{{Qdiscs: []QdiscCounters{{}}}}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(js)
+	f.Add([]byte(` { "to\u006fl" : [ "]\\\"" , { } , -1e5 ] } `))
+	f.Add([]byte(`5`))
+	f.Fuzz(func(t *testing.T, doc []byte) {
+		var h Header
+		if lacks(doc, is) != "" || json.Unmarshal(doc, &h) != nil {
+			return
+		}
+		again, err := json.Marshal(&h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name := lacks(again, is); name != "" {
+			t.Fatalf("%s: %s", name, again)
 		}
 	})
 }

@@ -16,13 +16,16 @@ import (
 // would take the memory of a struct. An error of the JSON itself is left to
 // who decodes it.
 func lacks(doc []byte, t reflect.Type) string {
-	w := walk{json.NewDecoder(bytes.NewReader(doc)), make(map[reflect.Type][]member)}
+	if !json.Valid(doc) {
+		return ""
+	}
+	w := walk{doc, make(map[reflect.Type][]member)}
 	return w.value(t)
 }
 
-// walk goes through JSON without keeping any of it.
+// walk goes through sound JSON without keeping any of it.
 type walk struct {
-	*json.Decoder
+	left  []byte
 	known map[reflect.Type][]member
 }
 
@@ -33,7 +36,7 @@ type member struct {
 	is       reflect.Type
 }
 
-func (w walk) membersOf(t reflect.Type) []member {
+func (w *walk) membersOf(t reflect.Type) []member {
 	ms, ok := w.known[t]
 	if ok {
 		return ms
@@ -48,42 +51,37 @@ func (w walk) membersOf(t reflect.Type) []member {
 }
 
 // value reads the JSON of one t.
-func (w walk) value(t reflect.Type) string {
+func (w *walk) value(t reflect.Type) string {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	open, err := w.Token()
-	switch is := t.Kind(); {
-	case err != nil:
-		return ""
-	case open == json.Delim('{') && is == reflect.Struct:
+	is := t.Kind()
+	switch begins := w.peek(); {
+	case begins == '{' && is == reflect.Struct:
 		return w.members(t)
-	case open == json.Delim('[') && is == reflect.Slice:
-		for w.More() {
+	case begins == '[' && is == reflect.Slice:
+		for w.left = w.left[1:]; w.peek() != ']'; {
 			if name := w.value(t.Elem()); name != "" {
 				return "[]" + name
 			}
 		}
-		w.end(1)
-	case open == json.Delim('{') || open == json.Delim('['):
-		w.end(1)
-	case open == nil && is != reflect.Slice && is != reflect.Map:
+		w.left = w.left[1:]
+		return ""
+	case begins == 'n' && is != reflect.Slice && is != reflect.Map:
 		return "."
 	}
+	w.skip()
 	return ""
 }
 
 // members reads those of one t.
-func (w walk) members(t reflect.Type) string {
+func (w *walk) members(t reflect.Type) string {
 	ms := w.membersOf(t)
 	found := make([]bool, len(ms))
-	for w.More() {
-		key, err := w.Token()
-		if err != nil {
-			return ""
-		}
-		// As encoding/json has it.
-		i := slices.IndexFunc(ms, func(m member) bool { return strings.EqualFold(m.name, key.(string)) })
+	for w.left = w.left[1:]; w.peek() != '}'; {
+		key := w.text()
+		// In any case of letters, as encoding/json has it.
+		i := slices.IndexFunc(ms, func(m member) bool { return strings.EqualFold(m.name, key) })
 		if i < 0 {
 			w.skip()
 			continue
@@ -93,7 +91,7 @@ func (w walk) members(t reflect.Type) string {
 			return "." + ms[i].name + strings.TrimSuffix(of, ".")
 		}
 	}
-	w.end(1)
+	w.left = w.left[1:]
 	for i, m := range ms {
 		if !found[i] && !m.optional {
 			return "." + m.name
@@ -102,25 +100,46 @@ func (w walk) members(t reflect.Type) string {
 	return ""
 }
 
-// skip reads one value of any kind.
-func (w walk) skip() {
-	switch t, _ := w.Token(); t {
-	case json.Delim('{'), json.Delim('['):
-		w.end(1)
-	}
+// peek is the first byte of what comes next.
+func (w *walk) peek() byte {
+	w.left = bytes.TrimLeft(w.left, " \t\r\n:,")
+	return w.left[0]
 }
 
-// end reads on until as many brackets are closed.
-func (w walk) end(open int) {
-	for open > 0 {
-		t, err := w.Token()
-		switch {
-		case err != nil:
-			return
-		case t == json.Delim('{') || t == json.Delim('['):
+// text reads a string.
+func (w *walk) text() (s string) {
+	n := 1
+	for ; w.left[n] != '"'; n++ {
+		if w.left[n] == '\\' {
+			n++
+		}
+	}
+	quoted := w.left[:n+1]
+	w.left = w.left[n+1:]
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return string(quoted[1:n])
+	}
+	_ = json.Unmarshal(quoted, &s) // cannot fail: it is sound
+	return s
+}
+
+// skip reads one value of any kind.
+func (w *walk) skip() {
+	for open := 0; ; {
+		switch w.peek() {
+		case '"':
+			w.text()
+		case '{', '[':
 			open++
-		case t == json.Delim('}') || t == json.Delim(']'):
+			w.left = w.left[1:]
+		case '}', ']':
 			open--
+			w.left = w.left[1:]
+		default: // a number, true, false or null
+			w.left = w.left[max(0, bytes.IndexAny(w.left, ",]} \t\r\n")):]
+		}
+		if open == 0 {
+			return
 		}
 	}
 }
