@@ -74,3 +74,41 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// Colour is for terminals, and for who asks for it.
+func TestColoured(t *testing.T) {
+	terminal, err := os.OpenFile("/dev/null", os.O_WRONLY, 0) // a character device, too
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer terminal.Close()
+	file, err := os.Create(filepath.Join(t.TempDir(), "file"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for _, c := range []struct {
+		stdout io.Writer
+		flags  outputFlags
+		env    map[string]string
+		want   bool
+	}{
+		{terminal, outputFlags{color: "auto"}, nil, true},
+		{terminal, outputFlags{color: "auto", output: "-"}, nil, true},
+		{terminal, outputFlags{color: "auto", output: "x"}, nil, false},
+		{terminal, outputFlags{color: "auto"}, map[string]string{"NO_COLOR": "1"}, false},
+		{terminal, outputFlags{color: "auto"}, map[string]string{"NO_COLOR": ""}, true},
+		{terminal, outputFlags{color: "auto"}, map[string]string{"TERM": "dumb"}, false},
+		{terminal, outputFlags{color: "always"}, map[string]string{"NO_COLOR": "1"}, true},
+		{terminal, outputFlags{color: "never"}, nil, false},
+		{file, outputFlags{color: "auto"}, nil, false},
+		{file, outputFlags{color: "always", output: "x"}, nil, true},
+		{io.Discard, outputFlags{color: "auto"}, nil, false},
+	} {
+		tool := testTool(c.env)
+		tool.stdout = c.stdout
+		if got := tool.coloured(&c.flags); got != c.want {
+			t.Errorf("%+v, %v: %v", c.flags, c.env, got)
+		}
+	}
+}
