@@ -28,6 +28,7 @@ func (c *captureFile) old() string { return c.path + ".old" }
 // openCapture refuses what cannot be written, as far as that can be seen
 // without writing.
 func openCapture(t *tool, path string, force bool) (*captureFile, error) {
+	path = followed(path)
 	c := &captureFile{tool: t, path: path, force: force}
 	if path == "-" {
 		c.out = t.stdout

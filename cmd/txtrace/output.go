@@ -87,6 +87,7 @@ func mayWrite(path string, force bool) error {
 // writeWhole writes beside the file and renames. What is no ordinary file (a
 // pipe, /dev/null) is written as it is, since a rename would replace it.
 func (t *tool) writeWhole(path string, doc []byte) (err error) {
+	path = followed(path)
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return os.WriteFile(path, doc, fileMode)
 	}
@@ -105,6 +106,15 @@ func (t *tool) writeWhole(path string, doc []byte) (err error) {
 		return err
 	}
 	return os.Rename(f.Name(), path)
+}
+
+// followed is the file at the end of the symbolic links that path may be, for
+// that one, not a link, to be replaced: /dev/stdout is a link.
+func followed(path string) string {
+	if end, err := filepath.EvalSymlinks(path); err == nil {
+		return end
+	}
+	return path
 }
 
 // giveBack makes a file made under sudo belong to who called sudo.

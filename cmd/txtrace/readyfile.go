@@ -17,10 +17,12 @@ func clearReady(path string, force bool) error {
 	if path == "" {
 		return nil
 	}
+	path = followed(path)
+	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode()&fs.ModeType&^fs.ModeDir != 0 {
+		return nil // there is none, or it is a pipe, which holds nothing
+	}
 	old, err := os.ReadFile(path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
 	case err != nil:
 		return usage(path, "not written", reasonOf(err), "name another file with --ready-file")
 	case string(old) != readyText && !force:
