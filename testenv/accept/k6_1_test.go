@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/txtrace/txtrace/internal/analysis"
+	"github.com/txtrace/txtrace/internal/report"
 )
 
 // floors are how often each scenario exercises a rule at least: what makes a
@@ -42,6 +43,7 @@ func Test6_1(t *testing.T) {
 			}
 		})
 	}
+	t.Run("frugal", func(t *testing.T) { frugal(t, g.report(t, filepath.Join(dirs["bulk-udp"], "capture.txtrace"))) })
 	t.Run("budget", func(t *testing.T) { budget(t, g, filepath.Join(dirs["bulk-udp"], "capture.txtrace")) })
 }
 
@@ -92,6 +94,22 @@ func exercised(t *testing.T, v *analysis.Verify, floors map[string]analysis.U64)
 		}
 	}
 	t.Logf("exercised: %s", strings.Join(all, ", "))
+}
+
+// frugal holds what bulk-udp may cost: a record for each run, three for each
+// batch, and one for each completion, of 16 bytes each.
+func frugal(t *testing.T, r *report.Report) {
+	var batches, runs, completions analysis.U64
+	for _, q := range r.Queues {
+		batches += q.Batches.Count
+		runs += q.Runs.Count
+		completions += q.BQL.Completions
+	}
+	records, bytes := r.Capture.Records, r.Self.WrittenBytes
+	if records > 3*batches+runs+completions || bytes > 16*records {
+		t.Errorf("too many or too large")
+	}
+	t.Logf("%d records of %d bytes for %d batches, %d runs and %d completions", records, bytes, batches, runs, completions)
 }
 
 // budget holds that the bound of packets is proven by batches that ended at
