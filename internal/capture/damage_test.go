@@ -153,6 +153,20 @@ func TestTrailing(t *testing.T) {
 	}
 }
 
+// A footer that does not tell all of it is none.
+func TestFooterLacks(t *testing.T) {
+	for _, members := range []map[string]any{{}, {"clock": Clock{}, "counters": nil, "ledger": []any{map[string]any{}}}} {
+		b, err := appendSheet([]byte(footMagic), "test", members)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := readAll(t, append(write(t, seqRecords(5), nil, nil), append(b, endMarker...)...))
+		if c := d.r.Cut(); len(d.recs) != 5 || c == nil || c.Reason != "the footer is damaged" {
+			t.Errorf("%v: %d records, cut %+v", members, len(d.recs), c)
+		}
+	}
+}
+
 // Blocks of a kind whose layout the header does not tell are skipped and
 // counted.
 func TestUntoldKind(t *testing.T) {
