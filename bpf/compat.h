@@ -58,7 +58,41 @@ struct net_hotdata {
 	int dev_tx_weight;
 };
 
+/* 6.19: the queue that a socket keeps grows old
+ * (net.core.txq_reselection_ms).
+ */
+struct netns_core___v6_19 {
+	int sysctl_txq_reselection;
+};
+
+struct net___v6_19 {
+	struct netns_core___v6_19 core;
+};
+
+struct sock___v6_19 {
+	unsigned long sk_tx_queue_mapping_jiffies;
+};
+
 #pragma clang attribute pop
+
+/* Whether sockets hold the time at which they were given their queue. */
+static __always_inline bool sk_has_stamp(struct sock *sk)
+{
+	return bpf_core_field_exists(struct sock___v6_19,
+				     sk_tx_queue_mapping_jiffies);
+}
+
+static __always_inline __u64 sk_stamp(struct sock *sk)
+{
+	return ((struct sock___v6_19 *)sk)->sk_tx_queue_mapping_jiffies;
+}
+
+/* After how many jiffies it is given another one, 0: never. */
+static __always_inline int sk_reselect(struct sock *sk)
+{
+	return ((struct net___v6_19 *)sk->__sk_common.skc_net.net)
+		->core.sysctl_txq_reselection;
+}
 
 static __always_inline int preempt_count_of(__u64 base)
 {

@@ -18,6 +18,8 @@ enum tx_kind {
 	TX_NOTICE,
 	TX_LEDGER,
 	TX_QUIET,
+	TX_PICK,
+	TX_PICKS,
 };
 
 enum tx_context {
@@ -67,6 +69,12 @@ enum tx_rtx {
 enum tx_resume_source {
 	TX_RESUME_HANDLER,
 	TX_RESUME_RELEASE,
+};
+
+enum tx_maps {
+	TX_MAPS_CPUS = 1 << 0,
+	TX_MAPS_RXQS = 1 << 1,
+	TX_MAPS_CHANGED = 1 << 2,
 };
 
 #define TX_NOTICE_WATCHDOG 3
@@ -285,6 +293,64 @@ struct tx_quiet {
 	__u32 bytes;
 	__u32 handle;
 	__u8 pad[4];
+};
+
+struct tx_pick {
+	struct tx_header h;
+	__u64 sock;
+	__u64 birth;
+	__u64 since;
+	__u64 jiffies_begin;
+	__u64 jiffies_end;
+	__u64 stamp_begin;
+	__u64 stamp_end;
+	__u32 index;
+	__u32 len;
+	__u32 wmem;
+	__u32 truesize;
+	__u32 hash;
+	__u32 sender_cpu;
+	__u32 reselect;
+	__u32 queues_begin;
+	__u32 queues_end;
+	__u16 before;
+	__u16 after;
+	__u16 mapping;
+	__u16 rx_mapping;
+	__u16 sk_rx;
+	__u16 xps_rx;
+	__u16 xps_cpu;
+	__u16 last;
+	__u8 ooo;
+	__u8 full;
+	__u8 route;
+	__u8 rerouted;
+	__u8 select;
+	__u8 overlap;
+	__u8 maps;
+	__u8 classes;
+	__u8 sub;
+	__u8 stamped;
+	__u8 exact;
+	__u8 state;
+};
+
+/* Sums in a map of bpf/pick.h, too. */
+struct tx_pick_sum {
+	__u64 bytes;
+	__u32 only;
+	__u32 kept;
+	__u32 driver;
+	__u32 again;
+	__u32 unkept;
+	__u32 hashed;
+	__u32 mapped;
+	__u32 pad;
+};
+
+struct tx_picks {
+	struct tx_header h;
+	struct tx_pick_sum sum;
 };
 
 #endif

@@ -17,6 +17,13 @@
 
 #define IFF_LOOPBACK 0x8
 
+#define XPS_CPUS 0
+#define XPS_RXQS 1
+#define XPS_MAPS 2
+
+#define TCP_TIME_WAIT 6
+#define TCP_NEW_SYN_RECV 12
+
 #define TSQ_THROTTLED (1 << 0)
 #define TSQ_QUEUED (1 << 1)
 #define TCP_TSQ_DEFERRED (1 << 2)
@@ -75,6 +82,20 @@ struct dql {
 struct net_device;
 struct Qdisc;
 
+struct net_device_ops {
+	void *ndo_select_queue;
+};
+
+struct xps_map {
+	unsigned int len;
+	unsigned short queues[];
+};
+
+struct xps_dev_maps {
+	unsigned int nr_ids;
+	struct xps_map *attr_map[];
+};
+
 struct netdev_queue {
 	struct net_device *dev;
 	struct Qdisc *qdisc;
@@ -86,6 +107,10 @@ struct net_device {
 	int ifindex;
 	unsigned int flags;
 	struct netdev_queue *_tx;
+	unsigned int real_num_tx_queues;
+	short num_tc;
+	const struct net_device_ops *netdev_ops;
+	struct xps_dev_maps *xps_maps[XPS_MAPS];
 	possible_net_t nd_net;
 };
 
@@ -111,11 +136,17 @@ struct sk_buff_head {
 
 struct sock_common {
 	possible_net_t skc_net;
+	unsigned char skc_state;
+	unsigned short skc_tx_queue_mapping;
+	unsigned short skc_rx_queue_mapping;
 };
+
+struct dst_entry;
 
 struct sock {
 	struct sock_common __sk_common;
 	struct refcount_struct sk_wmem_alloc;
+	struct dst_entry *sk_dst_cache;
 	unsigned long sk_tsq_flags;
 	struct rb_root tcp_rtx_queue;
 	struct sk_buff_head sk_write_queue;
@@ -137,6 +168,9 @@ struct sk_buff {
 	struct sock *sk;
 	unsigned int len;
 	unsigned short queue_mapping;
+	unsigned char ooo_okay : 1;
+	unsigned int hash;
+	unsigned int sender_cpu;
 	char cb[48];
 	unsigned int end;
 	unsigned char *head;

@@ -41,6 +41,8 @@ enum tx_program {
 	TX_PROG_watchdog,
 	TX_PROG_weight_begin,
 	TX_PROG_weight_end,
+	TX_PROG_pick_begin,
+	TX_PROG_pick_end,
 	TX_PROG_snapshot,
 	TX_PROG_quiet,
 	TX_PROG_MAX,
@@ -155,6 +157,7 @@ struct tx_frame {
 		struct tx_resume resume;
 		struct tx_notice notice;
 		struct tx_quiet quiet;
+		struct tx_pick pick;
 		struct tx_header h;
 	};
 	union {

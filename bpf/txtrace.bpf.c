@@ -20,6 +20,7 @@
 #include "qdisc.h"
 #include "xmit.h"
 #include "tcp.h"
+#include "pick.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -35,6 +36,9 @@ struct tx_types {
 	struct tx_wfree wfree;
 	struct tx_resume resume;
 	struct tx_notice notice;
+	struct tx_quiet quiet;
+	struct tx_pick pick;
+	struct tx_picks picks;
 };
 
 const struct tx_types *tx_types_in_btf __attribute__((unused));

@@ -31,6 +31,7 @@ type recordFlags struct {
 	qdiscs    []string
 	cgroup    string
 	pid       process
+	with      extras
 	detail    string
 	ring      ringSize
 	duration  span
@@ -46,6 +47,7 @@ func (r *recordFlags) add(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&r.qdiscs, "filter-qdisc", nil, "only queues with these `KINDS` of qdisc")
 	fs.StringVar(&r.cgroup, "filter-cgroup", "", "only sockets of this cgroup `FOLDER`")
 	fs.Var(&r.pid, "filter-pid", "only sockets of this process, by `PID`")
+	fs.Var(&r.with, "with", "also record `WHAT`: "+r.with.names())
 	fs.Var(oneOf(&r.detail, "batch", "packet"), "detail", "`WHAT`: batch or packet")
 	r.ring.size = 32 << 20
 	fs.Var(&r.ring, "ringbuf-size", "`SIZE` of the ring to user space")

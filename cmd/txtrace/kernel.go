@@ -40,7 +40,7 @@ func (kernelRecorder) doctor(p *probeFlags) (*report.Doctor, error) {
 	var choices []capture.Choice
 	if err == nil {
 		var plan *probes.Plan
-		plan, err = probes.NewPlan(f, p.backend)
+		plan, err = probes.NewPlan(f, p.backend, nil)
 		choices = plan.Choices
 	}
 	d := report.NewDoctor(f.Kernel, choices)
@@ -54,7 +54,7 @@ func (kernelRecorder) doctor(p *probeFlags) (*report.Doctor, error) {
 // config turns the flags into what internal/probes takes.
 func (r *recordFlags) config() (probes.Config, error) {
 	c := probes.Config{
-		Tool: version(), Backend: r.backend, KernelBTF: r.kernelBTF,
+		Tool: version(), With: r.with, Backend: r.backend, KernelBTF: r.kernelBTF,
 		RingBytes: uint64(r.ring.size), RawAddresses: r.rawAddr,
 		Filter: probes.Filter{Ifnames: r.ifnames, Queues: r.queues, Qdiscs: r.qdiscs},
 	}

@@ -26,7 +26,7 @@ func TestRefusals(t *testing.T) {
 		return caps
 	}
 	plan := func(f *probes.Facts) error {
-		_, err := probes.NewPlan(f, "auto")
+		_, err := probes.NewPlan(f, "auto", nil)
 		return err
 	}
 	atomic := map[string]bool{"bpf.atomic_fetch": true}

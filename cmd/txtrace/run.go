@@ -41,6 +41,7 @@ func runVerb() verb {
 			if err != nil {
 				return err
 			}
+			r.with.need(opt.Asked())
 			childOut := t.stdout
 			if r.format == "json" {
 				childOut = t.stderr

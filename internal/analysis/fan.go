@@ -16,6 +16,8 @@ type fan struct {
 	notice     []func(*Notice)
 	ledger     []func(*Ledger)
 	quiet      []func(*Quiet)
+	pick       []func(*Pick)
+	picks      []func(*Picks)
 	end        []func(*End)
 }
 
@@ -32,6 +34,8 @@ func (f *fan) add(c Checks) {
 	add(&f.notice, c.Notice)
 	add(&f.ledger, c.Ledger)
 	add(&f.quiet, c.Quiet)
+	add(&f.pick, c.Pick)
+	add(&f.picks, c.Picks)
 	add(&f.end, c.End)
 }
 

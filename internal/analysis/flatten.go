@@ -112,3 +112,23 @@ func (t *TSQReport) Metrics() []Metric {
 	m.count("tsq.deferred", "", t.Deferred)
 	return m
 }
+
+// Metrics is the report as a list.
+func (p *PickReport) Metrics() []Metric {
+	var m metrics
+	m.count("picks.count", "", p.Picks)
+	m.count("picks.bytes", "bytes", p.Bytes)
+	m.by("picks.why", p.Why)
+	m.count("picks.moves", "", p.Moves)
+	m.count("picks.moves_in_flight", "", p.MovesInFlight)
+	m.dist("picks.in_flight", "bytes", p.InFlight)
+	m.spread("picks.flows", "", p.Flows)
+	m.spread("picks.queue_bytes", "bytes", p.QueueBytes)
+	return m
+}
+
+func (m *metrics) spread(name, unit string, s Spread) {
+	m.count(name+".sum", unit, s.Sum)
+	m.count(name+".max", unit, s.Max)
+	m.add(name+".mean", unit, s.Mean)
+}

@@ -14,6 +14,7 @@ type meter struct {
 	header *capture.Header
 	queues PerQueue[queueMeter]
 	tsq    tsqMeters
+	picks  pickMeters
 }
 
 func newMeter(h *capture.Header) *meter {
@@ -28,6 +29,8 @@ func (m *meter) checks() Checks {
 		Handover:   func(h *Handover) { m.of(h.Queue).handover(h) },
 		Completion: func(c *Completion) { m.of(c.Queue).completion(c) },
 		Quiet:      func(q *Quiet) { m.of(q.Queue).quiet(q) },
+		Pick:       m.picks.pick,
+		Picks:      m.picks.picks,
 		Throttle:   m.tsq.throttle,
 		Wfree:      m.tsq.wfree,
 		Resume:     m.tsq.resume,
@@ -47,5 +50,6 @@ func (m *meter) report(res *Result, end *End) {
 			cmp.Compare(a.Generation, b.Generation), cmp.Compare(a.Txq, b.Txq))
 	})
 	res.TSQ = m.tsq.report()
+	res.Picks = m.picks.report()
 	res.Checks = m.compare(res, end)
 }

@@ -160,6 +160,40 @@ type TSQReport struct {
 	Deferred   U64            `json:"deferred"`    // frees that ksoftirqd left alone although below the threshold
 }
 
+// PickReport is how queues of one device were chosen (netdev_core_pick_tx).
+type PickReport struct {
+	Netns      uint32 `json:"netns"`
+	Ifindex    uint32 `json:"ifindex"`
+	Generation uint32 `json:"generation,omitempty"`
+	Ifname     string `json:"ifname"`
+
+	Picks         U64            `json:"picks"`
+	Bytes         U64            `json:"bytes"` // of the skbs, headers counted once for each
+	Why           map[string]U64 `json:"why"`   // hit, or for a choice: only driver new expired shrunk ooo
+	Moves         U64            `json:"moves"` // a socket's queue became another one
+	MovesInFlight U64            `json:"moves_in_flight"`
+	InFlight      Dist           `json:"in_flight_bytes"` // at those moves, in other skbs of the socket
+	Flows         Spread         `json:"flows"`           // sockets that keep a queue, by the one they kept last
+	QueueBytes    Spread         `json:"queue_bytes"`
+	Queues        []PickQueue    `json:"queues"` // by number, those that were chosen
+}
+
+// PickQueue is what went to one queue.
+type PickQueue struct {
+	Txq   uint16 `json:"txq"`
+	Picks U64    `json:"picks"`
+	Bytes U64    `json:"bytes"`
+	Flows U64    `json:"flows"`
+}
+
+// Spread is how evenly something lies on the queues of a device. Mean is over
+// all that the device has, as far as the capture says how many.
+type Spread struct {
+	Sum  U64     `json:"sum"`
+	Max  U64     `json:"max"`
+	Mean float64 `json:"mean"`
+}
+
 // Comparison sets one of our sums beside the kernel's own counter of the same
 // time. Exact agreement is to be expected only between two quiet moments.
 type Comparison struct {

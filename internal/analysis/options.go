@@ -4,6 +4,7 @@ package analysis
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/txtrace/txtrace/internal/model"
@@ -58,6 +59,17 @@ func (v Variants) forced(s model.SwitchInfo) (model.Variant, bool) {
 	return name, ok
 }
 
+// Asked are the rules that Only names, none when it names none.
+func (o Options) Asked() []Rule {
+	var rs []Rule
+	for _, r := range o.Rules {
+		if slices.Contains(o.Only, r.ID) {
+			rs = append(rs, r)
+		}
+	}
+	return rs
+}
+
 // choose picks the rules that are asked for.
 func (o Options) choose() ([]Rule, error) {
 	if len(o.Only) == 0 {
@@ -69,18 +81,10 @@ func (o Options) choose() ([]Rule, error) {
 		ids[i] = r.ID
 		known[r.ID] = true
 	}
-	want := make(map[string]bool)
 	for _, id := range o.Only {
 		if !known[id] {
 			return nil, fmt.Errorf("rule %q: unknown; the rules are %s", id, strings.Join(ids, " "))
 		}
-		want[id] = true
 	}
-	var rs []Rule
-	for _, r := range o.Rules {
-		if want[r.ID] {
-			rs = append(rs, r)
-		}
-	}
-	return rs, nil
+	return o.Asked(), nil
 }

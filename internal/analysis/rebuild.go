@@ -85,6 +85,10 @@ func (r *rebuild) item(it capture.Item) {
 		give(r.fan.ledger, &Ledger{*rec})
 	case *event.Quiet:
 		give(r.fan.quiet, &Quiet{*rec, r.world.queue(h)})
+	case *event.Pick:
+		give(r.fan.pick, &Pick{*rec, r.world.queue(h), &r.header.Kernel})
+	case *event.Picks:
+		give(r.fan.picks, &Picks{*rec, r.world.queue(h)})
 	}
 	l.before, l.has = *h, true
 }

@@ -16,6 +16,7 @@ type Result struct {
 	Verify Verify
 	Queues []QueueReport // by netns, ifindex, generation, queue
 	TSQ    []TSQReport   // by network namespace
+	Picks  []PickReport  // by netns, ifindex, generation
 	Checks []Comparison  // of our sums with the kernel's own counters
 }
 

@@ -46,5 +46,7 @@ type Checks struct {
 	Notice     func(*Notice)
 	Ledger     func(*Ledger)
 	Quiet      func(*Quiet)
+	Pick       func(*Pick)
+	Picks      func(*Picks)
 	End        func(*End) // once, after the last record
 }

@@ -41,17 +41,19 @@ type Footer struct {
 
 // Kernel that was traced.
 type Kernel struct {
-	Release     string `json:"release"` // uname -r
-	Version     string `json:"version"` // uname -v
-	Machine     string `json:"machine"`
-	Commit      string `json:"commit,omitempty"`
-	Hostname    string `json:"hostname,omitempty"`
-	CPUs        uint32 `json:"cpus"`
-	HZ          uint32 `json:"hz,omitempty"`
-	Preemption  string `json:"preemption,omitempty"`   // none, voluntary, full, lazy, rt
-	SkbTruesize uint32 `json:"skb_truesize,omitempty"` // SKB_TRUESIZE(1), from BTF sizes
-	Cmdline     string `json:"cmdline,omitempty"`
-	Emulated    bool   `json:"emulated,omitempty"` // a guest without KVM: counts only, no durations
+	Release  string `json:"release"` // uname -r
+	Version  string `json:"version"` // uname -v
+	Machine  string `json:"machine"`
+	Commit   string `json:"commit,omitempty"`
+	Hostname string `json:"hostname,omitempty"`
+	CPUs     uint32 `json:"cpus"`
+	// PossibleCPUs is nr_cpu_ids: numbers of CPUs lie below it.
+	PossibleCPUs uint32 `json:"possible_cpus,omitempty"`
+	HZ           uint32 `json:"hz,omitempty"`
+	Preemption   string `json:"preemption,omitempty"`   // none, voluntary, full, lazy, rt
+	SkbTruesize  uint32 `json:"skb_truesize,omitempty"` // SKB_TRUESIZE(1), from BTF sizes
+	Cmdline      string `json:"cmdline,omitempty"`
+	Emulated     bool   `json:"emulated,omitempty"` // a guest without KVM: counts only, no durations
 }
 
 // Clock is three clocks read together, in ns. Records carry Monotonic.

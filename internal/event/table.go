@@ -13,7 +13,7 @@ import (
 
 // Record is any of the record structs.
 type Record interface {
-	Run | Dequeue | Direct | Handover | Complete | Throttle | Wfree | Resume | Notice | Ledger | Quiet
+	Run | Dequeue | Direct | Handover | Complete | Throttle | Wfree | Resume | Notice | Ledger | Quiet | Pick | Picks
 }
 
 // Any is a decoded record: a pointer to one of the record structs.
@@ -64,6 +64,8 @@ var kinds = [...]row{
 	KindNotice:   rowOf[Notice]("notice"),
 	KindLedger:   rowOf[Ledger]("ledger"),
 	KindQuiet:    rowOf[Quiet]("quiet"),
+	KindPick:     rowOf[Pick]("pick"),
+	KindPicks:    rowOf[Picks]("picks"),
 }
 
 // Valid says whether k is a kind this build knows.

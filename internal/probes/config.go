@@ -27,6 +27,7 @@ type Config struct {
 	Tool         string // version, for the header
 	Filter       Filter
 	FilterText   []string // the filters as they were asked for, for the header
+	With         []string // extras: names of Extras()
 	Backend      string   // auto, btf or kprobe
 	KernelBTF    string   // BTF file, empty: the kernel's own
 	RingBytes    uint64   // a power of two, at least a page

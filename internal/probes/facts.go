@@ -199,6 +199,9 @@ func kernel() capture.Kernel {
 		k.Cmdline = strings.TrimSpace(string(b))
 		k.Emulated = strings.Contains(" "+k.Cmdline+" ", " txtrace.emulated=1 ")
 	}
+	if n, err := ebpf.PossibleCPU(); err == nil {
+		k.PossibleCPUs = uint32(n)
+	}
 	k.Preemption = preemption(k.Version)
 	k.HZ = tickHZ()
 	return k

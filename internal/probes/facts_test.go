@@ -22,7 +22,7 @@ func TestGatherSaves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Kernel.Cmdline, f.Kernel.Emulated, f.Kernel.CPUs = "", false, 2 // the guest's, not the kernel's
+	f.Kernel.Cmdline, f.Kernel.Emulated, f.Kernel.CPUs, f.Kernel.PossibleCPUs = "", false, 2, 0 // the guest's, not the kernel's
 	b, err := json.MarshalIndent(f, "", "\t")
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,11 @@
 // __handle_irq_event_percpu, which needs no table of drivers, at one run per
 // interrupt.
 //
+// Decision: what most recordings do not need and not all can afford is an
+// extra: a point with a name in With is observed only if that is asked for.
+// The flag is --with NAMES, additive like perf's -e, and names what is seen,
+// not rules: run --rules asks for what its rules need by itself.
+//
 // Decision: the programs are built with -mcpu=v3 (atomic fetch, 5.12 and
 // later); the object for older kernels comes with their support.
 package probes

@@ -16,11 +16,12 @@ type Plan struct {
 	Programs []string
 }
 
-// NewPlan chooses for every point the first source the kernel can serve. It is
-// a pure function, so a saved Facts file stands for a kernel in tests. backend
-// is auto, btf or kprobe. The error names the first required fact that has no
+// NewPlan chooses for every point the first source the kernel can serve; one
+// that is observed only with an extra is off without it. It is a pure
+// function, so a saved Facts file stands for a kernel in tests. backend is
+// auto, btf or kprobe. The error names the first required fact that has no
 // source.
-func NewPlan(f *Facts, backend string) (*Plan, error) {
+func NewPlan(f *Facts, backend string, with []string) (*Plan, error) {
 	p := &Plan{}
 	var missing error
 	for _, pt := range points {
@@ -34,6 +35,10 @@ func NewPlan(f *Facts, backend string) (*Plan, error) {
 			if gap := f.gap(s); gap != "" {
 				why = append(why, gap)
 				continue
+			}
+			if pt.With != "" && !slices.Contains(with, pt.With) {
+				c.State, c.Reason = "off", fmt.Sprintf("--with %s observes it, by %s", pt.With, s.Name)
+				break
 			}
 			c.State, c.Source, c.Disables = "chosen", s.Name, nil
 			p.Programs = append(p.Programs, s.Programs...)
@@ -49,6 +54,27 @@ func NewPlan(f *Facts, backend string) (*Plan, error) {
 		p.Choices = append(p.Choices, c)
 	}
 	return p, missing
+}
+
+// Extras are what Config.With may name, in the order of the points.
+func Extras() []string {
+	var all []string
+	for _, pt := range points {
+		if pt.With != "" && !slices.Contains(all, pt.With) {
+			all = append(all, pt.With)
+		}
+	}
+	return all
+}
+
+// ExtraOf is the extra with which a fact is observed, empty where it always is.
+func ExtraOf(fact string) string {
+	for _, pt := range points {
+		if pt.Fact == fact {
+			return pt.With
+		}
+	}
+	return ""
 }
 
 // observes says whether a fact has a source.

@@ -46,7 +46,7 @@ func TestPlanOfKernels(t *testing.T) {
 		"6.12.117": {},
 		"7.2":      {"tsq.resume": "tcp_tsq_handler has no symbol (inlined or not built)"},
 	} {
-		p, err := NewPlan(facts(t, name), "auto")
+		p, err := NewPlan(facts(t, name), "auto", Extras())
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -68,7 +68,7 @@ func TestPlanOfKernels(t *testing.T) {
 
 // Too old a kernel is told so before anything is loaded.
 func TestPlanOfOldKernel(t *testing.T) {
-	_, err := NewPlan(facts(t, "5.10"), "auto")
+	_, err := NewPlan(facts(t, "5.10"), "auto", nil)
 	var e *Error
 	if !errors.As(err, &e) || e.Object != "bpf.atomic_fetch" || e.Kind != CannotRun {
 		t.Errorf("5.10: %v", err)
@@ -80,7 +80,7 @@ func TestPlanPrefers(t *testing.T) {
 	for name, want := range map[string]string{
 		"6.1": "__preempt_count", "6.12.43": "pcpu_hot.preempt_count", "7.2": "__preempt_count",
 	} {
-		p, _ := NewPlan(facts(t, name), "auto")
+		p, _ := NewPlan(facts(t, name), "auto", Extras())
 		i := slices.IndexFunc(p.Choices, func(c capture.Choice) bool { return c.Fact == "context" })
 		if got := p.Choices[i].Source; got != want {
 			t.Errorf("%s: context from %q, want %q", name, got, want)
@@ -115,7 +115,7 @@ func TestPlanGaps(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			f := facts(t, "6.1")
 			c.break_(f)
-			p, err := NewPlan(f, "auto")
+			p, err := NewPlan(f, "auto", Extras())
 			if !strings.Contains(absent(p)[c.fact], c.reason) {
 				t.Errorf("%s: %q, want %q", c.fact, absent(p)[c.fact], c.reason)
 			}
@@ -143,8 +143,38 @@ func programOf(p Point) string {
 }
 
 func TestPlanBackend(t *testing.T) {
-	if _, err := NewPlan(facts(t, "6.1"), "kprobe"); err == nil {
+	if _, err := NewPlan(facts(t, "6.1"), "kprobe", nil); err == nil {
 		t.Error("there is no kprobe source yet, and no error")
+	}
+}
+
+// What is an extra is off until it is asked for, and says how to.
+func TestPlanExtras(t *testing.T) {
+	f := facts(t, "6.1")
+	for _, with := range [][]string{nil, Extras()} {
+		p, err := NewPlan(f, "auto", with)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, c := range p.Choices {
+			extra := points[i].With
+			if off := c.State == "off"; off != (extra != "" && with == nil) {
+				t.Errorf("with %v: %s is %s", with, c.Fact, c.State)
+			}
+			if c.State == "off" && (!strings.Contains(c.Reason, "--with "+extra) || len(c.Disables) == 0 || c.Source != "") {
+				t.Errorf("%+v", c)
+			}
+			if got := slices.Contains(p.Programs, programOf(points[i])); c.State == "off" && got {
+				t.Errorf("%s is off and loaded", c.Fact)
+			}
+		}
+	}
+	f.Functions["netdev_core_pick_tx"] = Function{}
+	if p, _ := NewPlan(f, "auto", nil); !strings.Contains(absent(p)["pick"], "no symbol") {
+		t.Errorf("an extra that cannot be: %+v", p.Choices)
+	}
+	if slices.Equal(Extras(), nil) || ExtraOf("pick") != "pick" || ExtraOf("run") != "" {
+		t.Errorf("extras %q", Extras())
 	}
 }
 

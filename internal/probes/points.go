@@ -8,6 +8,7 @@ type Point struct {
 	Fact     string
 	Meaning  string
 	Required bool     // without it nothing can be recorded
+	With     string   // observed only if this extra is asked for; empty: always
 	Sources  []Source // in order of preference
 	Rules    []string // rules that cannot be checked without it
 }
@@ -161,6 +162,14 @@ var points = []Point{
 			Name: "fentry tcp_release_cb", Backend: "btf",
 			Programs: []string{"resume_release"}, Functions: []string{"tcp_release_cb"},
 		}},
+	},
+	{
+		Fact: "pick", Meaning: "one netdev_core_pick_tx: the queue chosen, and what the socket keeps", With: "pick",
+		Sources: []Source{{
+			Name: "fentry+fexit netdev_core_pick_tx", Backend: "btf",
+			Programs: []string{"pick_begin", "pick_end"}, Functions: []string{"netdev_core_pick_tx"},
+		}},
+		Rules: []string{"Q1", "Q2", "Q3", "Q4", "Q6", "Q8", "Q9"},
 	},
 	{
 		Fact: "watchdog", Meaning: "a queue's transmit watchdog fired",

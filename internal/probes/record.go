@@ -54,7 +54,7 @@ func Record(ctx context.Context, c Config, out io.Writer, hooks Hooks) (*capture
 	if err := f.Permitted(); err != nil {
 		return nil, err
 	}
-	p, err := NewPlan(f, c.Backend)
+	p, err := NewPlan(f, c.Backend, c.With)
 	if err != nil {
 		return nil, err
 	}
@@ -75,6 +75,7 @@ type recorder struct {
 	before  world
 	s       *session
 	ledger  ledger
+	picks   pickCounts
 	watch   *watcher
 	w       *capture.Writer
 	weights capture.Settings // as last seen
@@ -111,6 +112,7 @@ func newRecorder(p *Plan, f *Facts, c *Config) (r *recorder, err error) {
 	if r.s, err = open(p, f, c, b); err != nil {
 		return r, err
 	}
+	r.picks = pickCounts{s: r.s}
 	r.ledger = ledger{s: r.s, layout: layout, last: map[[2]int]capture.LedgerRow{}}
 	return r, nil
 }
@@ -159,6 +161,7 @@ func (r *recorder) run(ctx context.Context, out io.Writer, hooks Hooks) (*captur
 		return nil, outputError(err)
 	}
 	r.watch = watch(r.all)
+	r.picks.time = h.Clock.Monotonic
 	if err := r.s.arm(true); err != nil {
 		return nil, err
 	}
@@ -235,7 +238,7 @@ func (r *recorder) rest() error {
 	for {
 		err := r.s.ring.ReadInto(&rec)
 		if errors.Is(err, ringbuf.ErrFlushed) {
-			return errors.Join(r.quiet(), r.notices())
+			return errors.Join(r.quiet(), r.picked(), r.notices())
 		}
 		if err != nil {
 			return fmt.Errorf("read the ring: %w", err)
@@ -255,6 +258,21 @@ func (r *recorder) quiet() error {
 	for i := range left {
 		r.own(&left[i].Header)
 		if err := r.w.Append(event.Append(nil, &left[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// picked writes what the programs counted of picks since the last time.
+func (r *recorder) picked() error {
+	counts, err := r.picks.changed()
+	if err != nil {
+		return err
+	}
+	for i := range counts {
+		r.own(&counts[i].Header)
+		if err := r.w.Append(event.Append(nil, &counts[i])); err != nil {
 			return err
 		}
 	}
@@ -283,7 +301,7 @@ func (r *recorder) look() error {
 			return err
 		}
 	}
-	return nil
+	return r.picked()
 }
 
 // notices writes what the watcher saw.

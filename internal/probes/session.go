@@ -56,6 +56,9 @@ func open(p *Plan, f *Facts, c *Config, b *bpfConfig) (_ *session, err error) {
 	if err := spec.Variables[txtraceVarConfig].Set(b); err != nil {
 		return nil, fmt.Errorf("BPF configuration: %w", err)
 	}
+	if err := spec.Variables[txtraceVarPossibleCpus].Set(f.Kernel.PossibleCPUs); err != nil {
+		return nil, fmt.Errorf("BPF configuration: %w", err)
+	}
 	var opts ebpf.CollectionOptions
 	if c.KernelBTF != "" {
 		if opts.Programs.KernelTypes, err = btf.LoadSpec(c.KernelBTF); err != nil {
@@ -91,6 +94,9 @@ func open(p *Plan, f *Facts, c *Config, b *bpfConfig) (_ *session, err error) {
 	}
 	return s, nil
 }
+
+// loaded says whether a program is.
+func (s *session) loaded(name string) bool { return s.coll.Programs[name] != nil }
 
 // programNames reads enum tx_program: the order is the ledger's.
 func programNames(spec *ebpf.CollectionSpec) ([]string, error) {

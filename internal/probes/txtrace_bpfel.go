@@ -18,6 +18,9 @@ import (
 const (
 	txtraceMapCpus             = "cpus"
 	txtraceMapEvents           = "events"
+	txtraceMapFlows            = "flows"
+	txtraceMapPickSums         = "pick_sums"
+	txtraceMapPicking          = "picking"
 	txtraceMapSocks            = "socks"
 	txtraceProgActionBegin     = "action_begin"
 	txtraceProgActionEnd       = "action_end"
@@ -31,6 +34,8 @@ const (
 	txtraceProgHandoverEnd     = "handover_end"
 	txtraceProgPaceBegin       = "pace_begin"
 	txtraceProgPaceEnd         = "pace_end"
+	txtraceProgPickBegin       = "pick_begin"
+	txtraceProgPickEnd         = "pick_end"
 	txtraceProgResumeHandler   = "resume_handler"
 	txtraceProgResumeRelease   = "resume_release"
 	txtraceProgRunBegin        = "run_begin"
@@ -47,6 +52,7 @@ const (
 	txtraceVarConfig           = "config"
 	txtraceVarGeneration       = "generation"
 	txtraceVarNqueues          = "nqueues"
+	txtraceVarPossibleCpus     = "possible_cpus"
 	txtraceVarQueueSlots       = "queue_slots"
 	txtraceVarQueues           = "queues"
 	txtraceVarTxTypesInBtf     = "tx_types_in_btf"
@@ -108,6 +114,8 @@ type txtraceProgramSpecs struct {
 	HandoverEnd     *ebpf.ProgramSpec `ebpf:"handover_end"`
 	PaceBegin       *ebpf.ProgramSpec `ebpf:"pace_begin"`
 	PaceEnd         *ebpf.ProgramSpec `ebpf:"pace_end"`
+	PickBegin       *ebpf.ProgramSpec `ebpf:"pick_begin"`
+	PickEnd         *ebpf.ProgramSpec `ebpf:"pick_end"`
 	ResumeHandler   *ebpf.ProgramSpec `ebpf:"resume_handler"`
 	ResumeRelease   *ebpf.ProgramSpec `ebpf:"resume_release"`
 	RunBegin        *ebpf.ProgramSpec `ebpf:"run_begin"`
@@ -126,9 +134,12 @@ type txtraceProgramSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type txtraceMapSpecs struct {
-	Cpus   *ebpf.MapSpec `ebpf:"cpus"`
-	Events *ebpf.MapSpec `ebpf:"events"`
-	Socks  *ebpf.MapSpec `ebpf:"socks"`
+	Cpus     *ebpf.MapSpec `ebpf:"cpus"`
+	Events   *ebpf.MapSpec `ebpf:"events"`
+	Flows    *ebpf.MapSpec `ebpf:"flows"`
+	PickSums *ebpf.MapSpec `ebpf:"pick_sums"`
+	Picking  *ebpf.MapSpec `ebpf:"picking"`
+	Socks    *ebpf.MapSpec `ebpf:"socks"`
 }
 
 // txtraceVariableSpecs contains global variables before they are loaded into the kernel.
@@ -139,6 +150,7 @@ type txtraceVariableSpecs struct {
 	Config       *ebpf.VariableSpec `ebpf:"config"`
 	Generation   *ebpf.VariableSpec `ebpf:"generation"`
 	Nqueues      *ebpf.VariableSpec `ebpf:"nqueues"`
+	PossibleCpus *ebpf.VariableSpec `ebpf:"possible_cpus"`
 	QueueSlots   *ebpf.VariableSpec `ebpf:"queue_slots"`
 	Queues       *ebpf.VariableSpec `ebpf:"queues"`
 	TxTypesInBtf *ebpf.VariableSpec `ebpf:"tx_types_in_btf"`
@@ -166,15 +178,21 @@ func (o *txtraceObjects) Close() error {
 //
 // It can be passed to loadTxtraceObjects or ebpf.CollectionSpec.LoadAndAssign.
 type txtraceMaps struct {
-	Cpus   *ebpf.Map `ebpf:"cpus"`
-	Events *ebpf.Map `ebpf:"events"`
-	Socks  *ebpf.Map `ebpf:"socks"`
+	Cpus     *ebpf.Map `ebpf:"cpus"`
+	Events   *ebpf.Map `ebpf:"events"`
+	Flows    *ebpf.Map `ebpf:"flows"`
+	PickSums *ebpf.Map `ebpf:"pick_sums"`
+	Picking  *ebpf.Map `ebpf:"picking"`
+	Socks    *ebpf.Map `ebpf:"socks"`
 }
 
 func (m *txtraceMaps) Close() error {
 	return _TxtraceClose(
 		m.Cpus,
 		m.Events,
+		m.Flows,
+		m.PickSums,
+		m.Picking,
 		m.Socks,
 	)
 }
@@ -187,6 +205,7 @@ type txtraceVariables struct {
 	Config       *ebpf.Variable `ebpf:"config"`
 	Generation   *ebpf.Variable `ebpf:"generation"`
 	Nqueues      *ebpf.Variable `ebpf:"nqueues"`
+	PossibleCpus *ebpf.Variable `ebpf:"possible_cpus"`
 	QueueSlots   *ebpf.Variable `ebpf:"queue_slots"`
 	Queues       *ebpf.Variable `ebpf:"queues"`
 	TxTypesInBtf *ebpf.Variable `ebpf:"tx_types_in_btf"`
@@ -210,6 +229,8 @@ type txtracePrograms struct {
 	HandoverEnd     *ebpf.Program `ebpf:"handover_end"`
 	PaceBegin       *ebpf.Program `ebpf:"pace_begin"`
 	PaceEnd         *ebpf.Program `ebpf:"pace_end"`
+	PickBegin       *ebpf.Program `ebpf:"pick_begin"`
+	PickEnd         *ebpf.Program `ebpf:"pick_end"`
 	ResumeHandler   *ebpf.Program `ebpf:"resume_handler"`
 	ResumeRelease   *ebpf.Program `ebpf:"resume_release"`
 	RunBegin        *ebpf.Program `ebpf:"run_begin"`
@@ -238,6 +259,8 @@ func (p *txtracePrograms) Close() error {
 		p.HandoverEnd,
 		p.PaceBegin,
 		p.PaceEnd,
+		p.PickBegin,
+		p.PickEnd,
 		p.ResumeHandler,
 		p.ResumeRelease,
 		p.RunBegin,

@@ -12,20 +12,21 @@ import (
 
 // Report is what report prints.
 type Report struct {
-	V        int                  `json:"v"`
-	Type     string               `json:"type"`
-	Capture  analysis.CaptureInfo `json:"capture"`
-	Kernel   capture.Kernel       `json:"kernel"`
-	Settings capture.Settings     `json:"settings"`
-	Devices  []capture.Device     `json:"devices"`
-	Filters  []string             `json:"filters,omitempty"`
-	Ended    string               `json:"ended,omitempty"` // child, signal, duration, disk, error
-	Command  *Command             `json:"command,omitempty"`
-	Queues   []Queue              `json:"queues"`
-	TSQ      []TSQ                `json:"tsq"`
-	Counters Counters             `json:"kernel_counters"`
-	Lost     analysis.LostInfo    `json:"lost"`
-	Self     *Self                `json:"self,omitempty"` // left out of a cut file
+	V        int                   `json:"v"`
+	Type     string                `json:"type"`
+	Capture  analysis.CaptureInfo  `json:"capture"`
+	Kernel   capture.Kernel        `json:"kernel"`
+	Settings capture.Settings      `json:"settings"`
+	Devices  []capture.Device      `json:"devices"`
+	Filters  []string              `json:"filters,omitempty"`
+	Ended    string                `json:"ended,omitempty"` // child, signal, duration, disk, error
+	Command  *Command              `json:"command,omitempty"`
+	Queues   []Queue               `json:"queues"`
+	Picks    []analysis.PickReport `json:"picks"` // empty unless recorded
+	TSQ      []TSQ                 `json:"tsq"`
+	Counters Counters              `json:"kernel_counters"`
+	Lost     analysis.LostInfo     `json:"lost"`
+	Self     *Self                 `json:"self,omitempty"` // left out of a cut file
 
 	clock capture.Clock
 }
@@ -102,7 +103,7 @@ func New(r *analysis.Result, by By) *Report {
 		Capture: r.Verify.Capture, Kernel: h.Kernel, Settings: h.Settings,
 		Devices: slices.Clone(h.Devices), Filters: h.Filters,
 		Lost:   r.Verify.Lost,
-		Queues: []Queue{}, TSQ: []TSQ{},
+		Queues: []Queue{}, TSQ: []TSQ{}, Picks: list(slices.Clone(r.Picks)),
 		Counters: counters(r.Checks),
 		clock:    h.Clock,
 	}

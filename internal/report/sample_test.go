@@ -49,6 +49,13 @@ func sample() *analysis.Result {
 			Netns: 4026532200, Ifindex: 2, Ifname: "eth0", Txq: 1, Qdisc: "noqueue",
 			Handovers: analysis.HandoverReport{Count: 1, Packets: 1, Bytes: 60, Size: counts(1, 1), Taken: 1, OwedAny: 1, OwedDrv: 1},
 		}},
+		Picks: []analysis.PickReport{{
+			Netns: 4026532200, Ifindex: 2, Ifname: "eth0", Picks: 8043, Bytes: 123456789,
+			Why:   map[string]analysis.U64{"hit": 2836, "ooo": 5181, "new": 26},
+			Moves: 552, MovesInFlight: 3, InFlight: analysis.Dist{Count: 3, Sum: 9000, Min: 2000, Max: 4000, Mean: 3000},
+			Flows: analysis.Spread{Sum: 4, Max: 3, Mean: 2}, QueueBytes: analysis.Spread{Sum: 123456789, Max: 100000000, Mean: 61728394.5},
+			Queues: []analysis.PickQueue{{Txq: 0, Picks: 8000, Bytes: 100000000, Flows: 3}, {Txq: 1, Picks: 43, Bytes: 23456789, Flows: 1}},
+		}},
 		TSQ: []analysis.TSQReport{{
 			Netns: 4026532200, Throttles: 12, Sockets: 2, Resumed: 11, Deferred: 1,
 			DurationNS: analysis.Dist{Count: 11, Sum: 1_100_000, Min: 50_000, Max: 300_000, Mean: 100_000},

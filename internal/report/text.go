@@ -25,6 +25,9 @@ func (d *Report) Text(w io.Writer, t Text) error {
 	for i := range d.Queues {
 		queue(p, &d.Queues[i], d.clock, d.measured())
 	}
+	for i := range d.Picks {
+		picks(p, &d.Picks[i])
+	}
 	for i := range d.TSQ {
 		tsq(p, &d.TSQ[i])
 	}
@@ -72,10 +75,7 @@ const noQueue = 0xffff
 
 // title names a queue.
 func title(q *analysis.QueueReport) string {
-	s := q.Ifname
-	if s == "" {
-		s = fmt.Sprintf("device %d", q.Ifindex)
-	}
+	s := deviceName(q.Ifname, q.Ifindex)
 	if q.Txq != noQueue {
 		s += fmt.Sprintf(" queue %d", q.Txq)
 	}
@@ -85,9 +85,21 @@ func title(q *analysis.QueueReport) string {
 			s += " " + handle(q.Handle)
 		}
 	}
-	s += fmt.Sprintf(", namespace %d", q.Netns)
-	if q.Generation > 0 {
-		s += fmt.Sprintf(", device %d of this index", q.Generation+1)
+	return s + lifeOf(q.Netns, q.Generation)
+}
+
+func deviceName(ifname string, ifindex uint32) string {
+	if ifname == "" {
+		return fmt.Sprintf("device %d", ifindex)
+	}
+	return ifname
+}
+
+// lifeOf tells a device from others of its name or index.
+func lifeOf(netns, generation uint32) string {
+	s := fmt.Sprintf(", namespace %d", netns)
+	if generation > 0 {
+		s += fmt.Sprintf(", device %d of this index", generation+1)
 	}
 	return s
 }

@@ -60,6 +60,10 @@ func appendRecord(b []byte, r event.Any) []byte {
 		return event.Append(b, r)
 	case *event.Ledger:
 		return event.Append(b, r)
+	case *event.Pick:
+		return event.Append(b, r)
+	case *event.Picks:
+		return event.Append(b, r)
 	}
 	return b
 }

@@ -71,6 +71,7 @@ func legal() *trace {
 	t.throttle()
 	t.wfree()
 	t.resume()
+	t.picking()
 	t.dummy()
 	t.shared()
 	t.alone(1514, sent{n: 1})

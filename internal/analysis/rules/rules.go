@@ -69,5 +69,6 @@ func All() []analysis.Rule {
 		x1, x5, x6, r1, r5, r6,
 		b8, b11, b13, b16,
 		t2, t3,
+		q1, q2, q3, q4, q6, q8, q9,
 	}
 }

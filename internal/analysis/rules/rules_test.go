@@ -199,6 +199,19 @@ var spoils = map[string][]spoiled{
 			r.end()
 		}},
 	},
+	"Q1": {{spoil: func(t *trace) { choose(where(t, func(p *event.Pick) bool { return p.Select != 0 }), 4) }, also: []string{"Q2"}}},
+	"Q2": {{spoil: func(t *trace) { first[event.Pick](t).Exact = 0 }}},
+	"Q3": {
+		{spoil: func(t *trace) { where(t, func(p *event.Pick) bool { return p.OOO != 0 }).OOO = 0 }},
+		{spoil: func(t *trace) { first[event.Pick](t).After = event.NoQueue }},
+	},
+	"Q4": {
+		{spoil: func(t *trace) { choose(first[event.Pick](t), 1) }},
+		{spoil: func(t *trace) { where(t, func(p *event.Pick) bool { return p.RxMapping != 0 }).RxMapping++ }},
+	},
+	"Q6": {{spoil: func(t *trace) { first[event.Pick](t).Mapping++ }}},
+	"Q8": {{spoil: func(t *trace) { where(t, func(p *event.Pick) bool { return p.OOO != 0 }).SenderCPU = 100 }}},
+	"Q9": {{spoil: func(t *trace) { where(t, func(p *event.Pick) bool { return p.OOO != 0 }).XpsCPU = 0 }}},
 	"T2": {
 		{spoil: func(t *trace) { w := last[event.Throttle](t, 0); w.WmemEnd = 2 * w.Truesize / 2 }},
 		{spoil: func(t *trace) { last[event.Throttle](t, 0).Rtx = event.RtxEmpty }},

@@ -45,7 +45,7 @@ func newTrace() *trace {
 	t := &trace{
 		header: capture.Header{
 			Tool:   "test",
-			Kernel: capture.Kernel{Release: "6.1.0-test", CPUs: 2, HZ: 250, SkbTruesize: 577},
+			Kernel: capture.Kernel{Release: "6.1.0-test", CPUs: 2, PossibleCPUs: 2, HZ: 250, SkbTruesize: 577},
 			Clock:  capture.Clock{Monotonic: 1_000_000_000},
 			Programs: []capture.Program{
 				{Name: "run_begin", Hook: "fentry:__qdisc_run", Pair: "run_end"}, {Name: "run_end", Hook: "fexit:__qdisc_run"},
@@ -133,6 +133,10 @@ func kindOf(r event.Any) event.Kind {
 		return event.KindNotice
 	case *event.Ledger:
 		return event.KindLedger
+	case *event.Pick:
+		return event.KindPick
+	case *event.Picks:
+		return event.KindPicks
 	}
 	return event.KindInvalid
 }

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The choice of a transmit queue, one netdev_core_pick_tx. Most leave things
+ * as they are and are counted per queue; user space reads the counts. A record
+ * is written when a socket is met, when what it has cached changes, and
+ * whenever the choice is not the one that is expected here. What the kernel
+ * should have chosen is judged by user space: here it only decides what may be
+ * counted.
+ *
+ * What changes between the two hooks lies in a place per CPU of its own:
+ * bottom halves are off, and netconsole, which may come in between, leaves
+ * another skb there, which is noticed.
+ */
+
+/* A socket's own count of its picks, to know those that overlap. */
+struct tx_flow {
+	__u64 birth;
+	__u64 begun;
+	__u64 done;
+	__u64 since; /* when its queue was chosen last, or it was met */
+	__u64 told; /* when its last record was written */
+	__u64 dev; /* of its last pick */
+	__u16 queue; /* that it gave */
+	__u16 pad[3];
+};
+
+/*
+ * Not a part of struct tx_sock: that begins with the first tcp_write_xmit, of
+ * TCP sockets only.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct tx_flow);
+} flows SEC(".maps");
+
+/* A pick under way. */
+struct tx_picking {
+	__u64 skb; /* 0: none */
+	__u64 begun; /* picks of the socket begun before */
+	__u64 jiffies;
+	__u64 stamp;
+	__u64 route;
+	__u64 maps[XPS_MAPS];
+	__u32 queues;
+	__u16 before;
+	__u16 rx_mapping;
+	__u8 ooo;
+	__u8 overlap;
+	__u8 met; /* the socket was not known before */
+	__u8 pad[5];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct tx_picking);
+} picking SEC(".maps");
+
+/* Picks that are counted, by the slot of their queue. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, TX_QUEUES);
+	__type(key, __u32);
+	__type(value, struct tx_pick_sum);
+} pick_sums SEC(".maps");
+
+volatile const __u32 possible_cpus = 0;
+
+/* A socket whose queue was kept so long is told of again. */
+#define TX_PICK_OLD_NS 1000000000ULL
+
+/* No request and no TIME_WAIT socket: those end with their sock_common. */
+static __always_inline bool sk_full(struct sock *sk)
+{
+	__u8 state = sk->__sk_common.skc_state;
+
+	return state != TCP_TIME_WAIT && state != TCP_NEW_SYN_RECV;
+}
+
+static __always_inline __u64 xps_maps(struct net_device *dev, __u32 type)
+{
+	__u64 maps = 0;
+
+	if (bpf_core_field_exists(dev->xps_maps))
+		bpf_probe_read_kernel(&maps, sizeof(maps),
+				      &dev->xps_maps[type]);
+	return maps;
+}
+
+/* The queue that a map names for an index, whether the device has it or not. */
+static __always_inline __u16 xps_entry(__u64 number, __u32 index, __u32 hash)
+{
+	struct xps_dev_maps *maps = (void *)number;
+	struct xps_map *map = NULL;
+	__u32 nr = 0, len = 0;
+	__u16 queue = TX_NO_QUEUE;
+
+	if (!maps)
+		return queue;
+	bpf_probe_read_kernel(&nr, sizeof(nr), &maps->nr_ids);
+	if (index >= nr)
+		return queue;
+	bpf_probe_read_kernel(&map, sizeof(map),
+			      (void *)maps +
+				      bpf_core_field_offset(struct xps_dev_maps,
+							    attr_map) +
+				      (__u64)index * sizeof(map));
+	if (!map)
+		return queue;
+	bpf_probe_read_kernel(&len, sizeof(len), &map->len);
+	bpf_probe_read_kernel(
+		&queue, sizeof(queue),
+		(void *)map + bpf_core_field_offset(struct xps_map, queues) +
+			((__u64)hash * len >> 32) * sizeof(queue));
+	return queue;
+}
+
+SEC("fentry/netdev_core_pick_tx")
+int BPF_PROG(pick_begin, struct net_device *dev, struct sk_buff *skb)
+{
+	struct tx_cpu *c = tx_enter(TX_PROG_pick_begin);
+	struct sock *sk = skb->sk;
+	struct tx_picking *p;
+	struct tx_flow *f;
+	__u32 zero = 0;
+
+	if (!c)
+		return 0;
+	p = bpf_map_lookup_elem(&picking, &zero);
+	if (!p)
+		return tx_filtered(c, TX_PROG_pick_begin);
+	p->skb = tx_number(c, TX_PROG_pick_begin, skb);
+	p->begun = p->stamp = p->route = 0;
+	p->overlap = p->met = 0;
+	p->before = TX_NO_QUEUE;
+	p->queues = dev->real_num_tx_queues;
+	p->maps[XPS_CPUS] = xps_maps(dev, XPS_CPUS);
+	p->maps[XPS_RXQS] = xps_maps(dev, XPS_RXQS);
+	p->rx_mapping = skb->queue_mapping;
+	p->ooo = BPF_CORE_READ_BITFIELD(skb, ooo_okay);
+	p->jiffies = bpf_jiffies64();
+	if (!sk)
+		return tx_noted(c, TX_PROG_pick_begin);
+	p->before = sk->__sk_common.skc_tx_queue_mapping;
+	if (!sk_full(sk))
+		return tx_noted(c, TX_PROG_pick_begin);
+	p->route = (__u64)sk->sk_dst_cache;
+	if (sk_has_stamp(sk))
+		p->stamp = sk_stamp(sk);
+	f = bpf_sk_storage_get(&flows, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
+	if (!f)
+		return tx_noted(c, TX_PROG_pick_begin);
+	if (!f->birth) {
+		f->birth = f->since = bpf_ktime_get_ns();
+		p->met = 1;
+	}
+	p->begun = __sync_fetch_and_add(&f->begun, 1);
+	p->overlap = p->begun != f->done;
+	return tx_noted(c, TX_PROG_pick_begin);
+}
+
+/* The queue that XPS and the hash give, TX_NO_QUEUE when that is not known. */
+static __always_inline __u32 pick_by_flow(struct tx_pick *r)
+{
+	__u32 rx = r->rx_mapping;
+
+	if (r->classes || r->sub || r->maps & TX_MAPS_CHANGED)
+		return TX_NO_QUEUE;
+	if (r->xps_rx < r->queues_end)
+		return r->xps_rx;
+	if (r->xps_cpu < r->queues_end)
+		return r->xps_cpu;
+	if (rx)
+		return r->queues_end ? (rx - 1) % r->queues_end : 0;
+	return (__u64)r->hash * r->queues_end >> 32;
+}
+
+/* Counts a pick of a queue. */
+static __always_inline int pick_count(struct tx_cpu *c, __u32 slot,
+				      struct tx_pick *r)
+{
+	struct tx_pick_sum *n = bpf_map_lookup_elem(&pick_sums, &slot);
+	bool kept = r->before != TX_NO_QUEUE && r->before == r->index;
+
+	if (!n)
+		return tx_filtered(c, TX_PROG_pick_end);
+	n->bytes += r->len;
+	if (r->queues_begin == 1) {
+		n->only++;
+	} else if (r->select) {
+		n->driver++;
+	} else if (kept && !r->ooo) {
+		n->kept++;
+	} else {
+		if (kept)
+			n->again++;
+		else
+			n->unkept++;
+		if (pick_by_flow(r) == TX_NO_QUEUE)
+			; /* not held against anything */
+		else if (r->maps & TX_MAPS_CPUS)
+			n->mapped++;
+		else if (!r->maps)
+			n->hashed++;
+	}
+	return tx_noted(c, TX_PROG_pick_end);
+}
+
+/* Whether a pick went as it should and nothing came of it. */
+static __always_inline bool pick_plain(struct tx_pick *r)
+{
+	__u32 want;
+
+	if (!r->exact || r->index >= r->queues_end || r->mapping != r->index ||
+	    r->after != r->before || r->queues_begin != r->queues_end)
+		return false;
+	if (r->queues_end == 1 || r->select)
+		return true;
+	if (r->before == r->index && !r->ooo)
+		return r->stamp_begin == r->stamp_end;
+	if (r->before != r->index &&
+	    (r->before != TX_NO_QUEUE || (r->full && r->route)))
+		return false;
+	if (r->maps & TX_MAPS_CPUS && r->sender_cpu - 1 >= possible_cpus)
+		return false;
+	want = pick_by_flow(r);
+	return want == TX_NO_QUEUE || want == r->index;
+}
+
+/* What the pick left in its socket. */
+static __always_inline void pick_socket(struct tx_cpu *c, struct tx_pick *r,
+					struct tx_picking *p, struct sock *sk)
+{
+	__u64 route;
+
+	r->after = sk->__sk_common.skc_tx_queue_mapping;
+	if (bpf_core_field_exists(sk->__sk_common.skc_rx_queue_mapping))
+		r->sk_rx = sk->__sk_common.skc_rx_queue_mapping;
+	r->state = sk->__sk_common.skc_state;
+	if (!sk_full(sk))
+		return;
+	r->full = 1;
+	r->sock = tx_address(c, TX_PROG_pick_end, sk);
+	route = (__u64)sk->sk_dst_cache;
+	r->route = route != 0;
+	r->rerouted = route != p->route;
+	r->wmem = sk->sk_wmem_alloc.refs.counter;
+	if (!sk_has_stamp(sk))
+		return;
+	r->stamped = 1;
+	r->stamp_begin = p->stamp;
+	r->stamp_end = sk_stamp(sk);
+	r->reselect = sk_reselect(sk);
+}
+
+/* Follows the flow; says whether it is time to tell of it. */
+static __always_inline bool pick_flow(struct tx_pick *r, struct tx_picking *p,
+				      struct sock *sk, __u64 dev)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct tx_flow *f;
+	bool tell;
+
+	if (!r->full)
+		return false;
+	f = bpf_sk_storage_get(&flows, sk, 0, 0);
+	if (!f)
+		return false;
+	__sync_fetch_and_add(&f->done, 1);
+	r->overlap = p->overlap || f->begun != p->begun + 1;
+	r->birth = f->birth;
+	r->since = f->since;
+	if (f->dev == dev)
+		r->last = f->queue;
+	if (r->ooo || r->before != r->index || r->stamp_begin != r->stamp_end)
+		f->since = now;
+	f->dev = dev;
+	f->queue = r->index;
+	tell = p->met || (now - r->since >= TX_PICK_OLD_NS &&
+			  now - f->told >= TX_PICK_OLD_NS);
+	if (tell)
+		f->told = now;
+	return tell;
+}
+
+SEC("fexit/netdev_core_pick_tx")
+int BPF_PROG(pick_end, struct net_device *dev, struct sk_buff *skb,
+	     struct net_device *sub, struct netdev_queue *txq)
+{
+	struct tx_cpu *c = tx_enter(TX_PROG_pick_end);
+	struct sock *sk = skb->sk;
+	__u64 off, size = bpf_core_type_size(struct netdev_queue);
+	struct tx_picking *p;
+	struct tx_pick *r;
+	__u32 zero = 0, slot;
+	bool tell = false;
+	int at;
+
+	if (!c)
+		return 0;
+	p = bpf_map_lookup_elem(&picking, &zero);
+	if (!p || p->skb != tx_number(c, TX_PROG_pick_end, skb))
+		return tx_filtered(c, TX_PROG_pick_end);
+	p->skb = 0;
+	at = tx_frame_push(c, TX_FRAME_RECORD, NULL);
+	r = &tx_frame_at(c, at)->pick;
+	tx_clear(*r);
+	r->before = r->after = p->before;
+	r->sk_rx = r->xps_rx = r->xps_cpu = r->last = TX_NO_QUEUE;
+	r->ooo = p->ooo;
+	r->rx_mapping = p->rx_mapping;
+	r->jiffies_begin = p->jiffies;
+	r->jiffies_end = bpf_jiffies64();
+	off = (__u64)txq - (__u64)dev->_tx;
+	r->index = off / size;
+	r->exact = r->index * size == off;
+	r->mapping = skb->queue_mapping;
+	r->queues_begin = p->queues;
+	r->queues_end = dev->real_num_tx_queues;
+	r->select = dev->netdev_ops->ndo_select_queue != NULL;
+	r->classes = dev->num_tc != 0;
+	r->sub = sub != NULL;
+	r->len = skb->len;
+	r->truesize = skb->truesize;
+	r->hash = skb->hash;
+	if (sk)
+		pick_socket(c, r, p, sk);
+	if (bpf_core_field_exists(skb->sender_cpu))
+		r->sender_cpu = skb->sender_cpu;
+	if (p->maps[XPS_CPUS] != xps_maps(dev, XPS_CPUS) ||
+	    p->maps[XPS_RXQS] != xps_maps(dev, XPS_RXQS))
+		r->maps |= TX_MAPS_CHANGED;
+	if (p->maps[XPS_CPUS]) {
+		r->maps |= TX_MAPS_CPUS;
+		r->xps_cpu = xps_entry(p->maps[XPS_CPUS], r->sender_cpu - 1,
+				       r->hash);
+	}
+	if (p->maps[XPS_RXQS]) {
+		r->maps |= TX_MAPS_RXQS;
+		if (r->sk_rx != TX_NO_QUEUE)
+			r->xps_rx =
+				xps_entry(p->maps[XPS_RXQS], r->sk_rx, r->hash);
+	}
+	if (sk)
+		tell = pick_flow(r, p, sk, (__u64)dev);
+	slot = queue_slot(c, TX_PROG_pick_end, dev, r->exact ? txq : dev->_tx);
+	if (!slot) {
+		tx_frame_drop(c, at);
+		return tx_filtered(c, TX_PROG_pick_end);
+	}
+	if (!tell && pick_plain(r)) {
+		tx_frame_drop(c, at);
+		return pick_count(c, slot, r);
+	}
+	tx_queue_name(&r->h, slot);
+	r->h.txq = r->index;
+	return tx_emit(TX_PROG_pick_end, at, TX_PICK, sizeof(*r));
+}

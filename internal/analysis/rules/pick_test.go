@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rules
+
+import (
+	"github.com/txtrace/txtrace/internal/analysis"
+	"github.com/txtrace/txtrace/internal/event"
+)
+
+// pick adds one of a new socket on a device of four queues: the hash gives the
+// third.
+func (t *trace) pick(change func(*event.Pick)) *event.Pick {
+	p := &event.Pick{
+		Sock: 0x99, Birth: t.now, Since: t.now, JiffiesBegin: t.jiffies, JiffiesEnd: t.jiffies,
+		Index: 2, Len: 1514, Wmem: 2305, Truesize: 2304, Hash: 0x9000_0000, SenderCPU: 1, QueuesBegin: 4, QueuesEnd: 4,
+		Before: event.NoQueue, After: 2, Mapping: 2, SkRx: event.NoQueue, XpsRx: event.NoQueue, XpsCPU: event.NoQueue, Last: event.NoQueue,
+		Full: 1, Route: 1, Exact: 1, State: 1,
+	}
+	if change != nil {
+		change(p)
+	}
+	was := t.txq
+	t.txq = uint16(p.Index)
+	t.put(p, 0)
+	t.txq = was
+	return p
+}
+
+// choose makes a pick one to a queue.
+func choose(p *event.Pick, queue uint16) {
+	p.Index, p.After, p.Mapping = uint32(queue), queue, queue
+}
+
+// by makes it one by XPS.
+func byXPS(p *event.Pick, queue uint16) {
+	p.Maps, p.XpsCPU = event.MapsCPUs, queue
+	choose(p, queue)
+}
+
+// forwarded has no socket, and comes from a receive queue.
+func forwarded(p *event.Pick, rx uint16) {
+	p.Sock, p.Birth, p.Since, p.Full, p.Route, p.State, p.Wmem = 0, 0, 0, 0, 0, 0, 0
+	p.After, p.RxMapping = event.NoQueue, rx+1
+}
+
+// picking is what a right kernel of 6.19 and later does: a choice by hash, one
+// by XPS that moves a socket, one that grew old, a driver's, a forwarded one,
+// and many that are counted.
+func (t *trace) picking() {
+	t.pick(nil)
+	t.pick(func(p *event.Pick) { byXPS(p, 1); p.Before, p.OOO = 2, 1 })
+	t.pick(func(p *event.Pick) { byXPS(p, 1); p.XpsCPU = 9; choose(p, 2) })
+	t.pick(func(p *event.Pick) { aged(p, 251, 250) })
+	t.pick(func(p *event.Pick) { p.Select = 1; choose(p, 3) })
+	t.pick(func(p *event.Pick) { forwarded(p, 6) })
+	t.own(&event.Picks{PickCounts: event.PickCounts{Kept: 100, Again: 20, Unkept: 3, Driver: 7, Hashed: 13, Mapped: 10}})
+	picks := last[event.Picks](t, 0)
+	picks.Ifindex, picks.Netns, picks.Txq = t.ifindex, 7, 2
+}
+
+// aged has a queue that was kept for some jiffies, where so many are allowed,
+// and that is given the socket anew.
+func aged(p *event.Pick, jiffies, allowed uint64) {
+	p.Before, p.Stamped, p.Reselect = 2, 1, uint32(allowed)
+	p.StampBegin, p.StampEnd = p.JiffiesEnd-jiffies, p.JiffiesEnd
+}
+
+// picked is a trace of one pick.
+func picked(change func(*event.Pick)) func(*trace) {
+	return func(t *trace) { t.pick(change) }
+}
+
+// held is a trace of one pick for a socket whose queue is that old.
+func held(ns uint64, change func(*event.Pick)) func(*trace) {
+	return func(t *trace) {
+		t.tick(3 * ns)
+		t.pick(func(p *event.Pick) {
+			p.Before, p.Since = 2, p.Since-ns
+			if change != nil {
+				change(p)
+			}
+		})
+	}
+}
+
+func init() {
+	cases = append(cases, pickCases...)
+}
+
+var pickCases = []judged{
+	{rule: "Q1", name: "the core chooses", build: picked(nil)},
+	{rule: "Q1", name: "the last queue", build: picked(func(p *event.Pick) { p.Select = 1; choose(p, 3) }), want: counts{1, 0, 0, 0, 0}},
+	{rule: "Q1", name: "a queue too many", build: picked(func(p *event.Pick) { p.Select = 1; choose(p, 4) }), want: counts{0, 1, 0, 0, 0}},
+	{rule: "Q1", name: "a queue too many, while queues went", build: picked(func(p *event.Pick) { p.Select, p.QueuesBegin = 1, 5; choose(p, 4) }), want: counts{0, 0, 0, 0, 1}, reason: analysis.Changed},
+	{rule: "Q1", name: "one queue", build: picked(func(p *event.Pick) { p.Select, p.QueuesBegin, p.QueuesEnd = 1, 1, 1 })},
+	{rule: "Q2", name: "the last queue", build: picked(func(p *event.Pick) { choose(p, 3) }), want: counts{1, 0, 0, 0, 0}},
+	{rule: "Q2", name: "a queue too many", build: picked(func(p *event.Pick) { choose(p, 4) }), want: counts{0, 1, 0, 0, 0}},
+	{rule: "Q2", name: "a queue too many, while queues came", build: picked(func(p *event.Pick) { p.QueuesEnd = 8; choose(p, 4) }), want: counts{0, 0, 0, 0, 1}, reason: analysis.Changed},
+	{rule: "Q2", name: "no queue's begin", build: picked(func(p *event.Pick) { p.Exact = 0 }), want: counts{0, 1, 0, 0, 0}},
+	{rule: "Q3", name: "no socket", build: picked(func(p *event.Pick) { forwarded(p, 6) })},
+	{rule: "Q3", name: "the driver chooses", build: picked(func(p *event.Pick) { p.Select = 1; p.Before = 0 })},
+	{rule: "Q3", name: "new and kept", build: picked(nil), want: counts{1, 0, 0, 0, 0}},
+	{rule: "Q3", name: "new and not kept", build: picked(func(p *event.Pick) { p.After = event.NoQueue }), want: counts{0, 1, 0, 0, 0}},
+	{rule: "Q3", name: "kept without a route", build: picked(func(p *event.Pick) { p.Route = 0 }), want: counts{0, 1, 0, 0, 0}},
+	{rule: "Q3", name: "not kept without a route", build: picked(func(p *event.Pick) { p.Route, p.After = 0, event.NoQueue }), want: counts{1, 0, 0, 0, 0}},
+	{rule: "Q3", name: "a request keeps nothing", build: picked(func(p *event.Pick) { p.Full, p.State, p.After = 0, 12, event.NoQueue }), want: counts{1, 0, 0, 0, 0}},
+	{rule: "Q3", name: "a request keeps a queue", build: picked(func(p *event.Pick) { p.Full, p.State = 0, 12 }), want: counts{0, 1, 0, 0, 0}},
+	{rule: "Q3", name: "moved for no reason", build: picked(func(p *event.Pick) { p.Before = 1 }), want: counts{0, 1, 0, 0, 0}},
+	{rule: "Q3", name: "moved, nothing on its way", build: picked(func(p *event.Pick) { p.Before, p.OOO = 1, 1 }), want: counts{1, 0, 0, 0, 0}},
+	{rule: "Q3", name: "moved, ACKs on their way", build: picked(func(p *event.Pick) { p.Before, p.OOO, p.Wmem = 1, 1, p.Truesize+1+576 }), want: counts{1, 0, 0, 0, 0}},
+	{rule: "Q3", name: "moved, bytes on their way", build: picked(func(p *event.Pick) { p.Before, p.OOO, p.Wmem = 1, 1, p.Truesize+1+577 }), want: counts{0, 0, 0, 1, 0}},
+	{rule: "Q3", name: "moved to where the device has queues", build: picked(func(p *event.Pick) { p.Before = 4 }), want: counts{1, 0, 0, 0, 0}},
+	{rule: "Q3", name: "the last queue was kept", build: picked(func(p *event.Pick) { choose(p, 3); p.Before = 3 }), want: counts{1, 0, 0, 0, 0}},
+	{rule: "Q3", name: "given a queue, and keeps another", build: picked(func(p *event.Pick) { p.Before = 2; p.After = 1 }), want: counts{0, 1, 0, 0, 0}},
+	{rule: "Q3", name: "old", build: picked(func(p *event.Pick) { aged(p, 251, 250) }), want: counts{1, 0, 0, 0, 0}},
+	{rule: "Q3", name: "not old", build: picked(func(p *event.Pick) { aged(p, 250, 250) }), want: counts{0, 1, 0, 0, 0}},
+	{rule: "Q3", name: "old in the middle of it", build: picked(func(p *event.Pick) { aged(p, 251, 250); p.JiffiesBegin-- }), want: counts{0, 0, 0, 0, 1}, reason: analysis.Race},
+	{rule: "Q3", name: "old, and yet kept", build: picked(func(p *event.Pick) {
+		aged(p, 251, 250)
+		p.StampEnd = p.StampBegin
+		p.Before, p.After, p.Index, p.Mapping = 1, 1, 2, 2
+	}), want: counts{0, 1, 0, 0, 0}},
+	{rule: "Q3", name: "as old as it likes", build: picked(func(p *event.Pick) { aged(p, 9000, 0); p.StampEnd = p.StampBegin }), want: counts{1, 0, 0, 0, 0}},
+	{rule: "Q3", name: "sockets without a time", variant: "pick-cache=forever", build: held(2_000_000_000, nil), want: counts{1, 0, 0, 0, 0}},
+	{rule: "Q3", name: "sockets without a time, held to one", build: held(2_000_000_000, nil), want: counts{0, 1, 0, 0, 0}},
+	{rule: "Q3", name: "sockets without a time, and one that has ended", build: held(2_000_000_000, func(p *event.Pick) { p.OOO = 1 }), want: counts{1, 0, 0, 0, 0}},
+	{rule: "Q3", name: "sockets without a time, and it is not over", build: held(1_000_000_000, nil), want: counts{1, 0, 0, 0, 0}},
+	{rule: "Q3", name: "given anew by a kernel that never does", variant: "pick-cache=forever", build: picked(func(p *event.Pick) { aged(p, 251, 250) }), want: counts{0, 1, 0, 0, 0}},
+	{rule: "Q3", name: "nothing on its way, in 001", variant: "pick-cache=unchecked", build: picked(func(p *event.Pick) { p.Before, p.OOO = 1, 1 }), want: counts{0, 1, 0, 0, 0}},
+	{rule: "Q3", name: "another pick of it", build: picked(func(p *event.Pick) { p.Before, p.Overlap = 1, 1 }), want: counts{0, 0, 0, 0, 1}, reason: analysis.Race},
+	{rule: "Q3", name: "another route", build: picked(func(p *event.Pick) { p.Before, p.Rerouted = 1, 1 }), want: counts{0, 0, 0, 0, 1}, reason: analysis.Race},
+	{rule: "Q3", name: "queues came", build: picked(func(p *event.Pick) { p.Before, p.QueuesBegin = 1, 2 }), want: counts{0, 0, 0, 0, 1}, reason: analysis.Changed},
+	{rule: "Q4", name: "another queue than the hash's", build: picked(func(p *event.Pick) { choose(p, 1) }), want: counts{0, 1, 0, 0, 0}},
+	{rule: "Q4", name: "forwarded", build: picked(func(p *event.Pick) { forwarded(p, 6) }), want: counts{1, 0, 0, 0, 0}},
+	{rule: "Q4", name: "forwarded to another", build: picked(func(p *event.Pick) { forwarded(p, 5) }), want: counts{0, 1, 0, 0, 0}},
+	{rule: "Q4", name: "traffic classes", build: picked(func(p *event.Pick) { p.Classes = 1; choose(p, 1) })},
+	{rule: "Q4", name: "for another device", build: picked(func(p *event.Pick) { p.Sub = 1; choose(p, 1) })},
+	{rule: "Q4", name: "not chosen", build: picked(func(p *event.Pick) { choose(p, 1); p.Before = 1 })},
+	{rule: "Q4", name: "XPS", build: picked(func(p *event.Pick) { byXPS(p, 1) })},
+	{rule: "Q6", name: "another number", build: picked(func(p *event.Pick) { p.Mapping = 1 }), want: counts{0, 1, 0, 0, 0}},
+	{rule: "Q6", name: "its number", build: picked(nil), want: counts{1, 0, 0, 0, 0}},
+	{rule: "Q8", name: "without XPS", build: picked(func(p *event.Pick) { p.SenderCPU = 0 })},
+	{rule: "Q8", name: "the last CPU", build: picked(func(p *event.Pick) { byXPS(p, 1); p.SenderCPU = 2 }), want: counts{1, 0, 0, 0, 0}},
+	{rule: "Q8", name: "no such CPU", build: picked(func(p *event.Pick) { byXPS(p, 1); p.SenderCPU = 3 }), want: counts{0, 1, 0, 0, 0}},
+	{rule: "Q8", name: "no CPU", build: picked(func(p *event.Pick) { byXPS(p, 1); p.SenderCPU = 0 }), want: counts{0, 1, 0, 0, 0}},
+	{rule: "Q8", name: "CPUs are not known", build: func(t *trace) {
+		t.header.Kernel.PossibleCPUs = 0
+		t.pick(func(p *event.Pick) { byXPS(p, 1) })
+	}, want: counts{0, 0, 0, 0, 1}, reason: "the number of CPUs is not known"},
+	{rule: "Q9", name: "without XPS", build: picked(nil)},
+	{rule: "Q9", name: "the map's queue", build: picked(func(p *event.Pick) { byXPS(p, 3) }), want: counts{1, 0, 0, 0, 0}},
+	{rule: "Q9", name: "another than the map's", build: picked(func(p *event.Pick) { byXPS(p, 3); choose(p, 2) }), want: counts{0, 1, 0, 0, 0}},
+	{rule: "Q9", name: "the map's is not there", build: picked(func(p *event.Pick) { byXPS(p, 4); choose(p, 2) }), want: counts{1, 0, 0, 0, 0}},
+	{rule: "Q9", name: "capped instead of ignored", build: picked(func(p *event.Pick) { byXPS(p, 4); choose(p, 0) }), want: counts{0, 1, 0, 0, 0}},
+	{rule: "Q9", name: "by receive queue first", build: picked(func(p *event.Pick) {
+		byXPS(p, 3)
+		p.Maps, p.SkRx, p.XpsRx = p.Maps|event.MapsRxQueue, 1, 0
+		choose(p, 0)
+	}), want: counts{1, 0, 0, 0, 0}},
+	{rule: "Q9", name: "the map was written", build: picked(func(p *event.Pick) { byXPS(p, 3); choose(p, 2); p.Maps |= event.MapsChanged }), want: counts{0, 0, 0, 0, 1}, reason: analysis.Changed},
+}

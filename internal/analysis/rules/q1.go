@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rules
+
+import (
+	"github.com/txtrace/txtrace/internal/analysis"
+)
+
+var q1 = analysis.Rule{
+	ID:         "Q1",
+	Sentence:   "Whatever a driver's ndo_select_queue says, the queue is one that the device has.",
+	Documents:  []string{"001_06fe2ee777a53261"},
+	Kernel:     "netdev_cap_txqueue",
+	Needs:      []string{"pick"},
+	Strength:   analysis.Exact,
+	Antecedent: "a pick on a device of several queues whose driver has ndo_select_queue",
+	Floor:      0.5,
+	New: func(j *analysis.Judge) analysis.Checks {
+		return analysis.Checks{
+			Pick:  func(p *analysis.Pick) { judgeQ1(j, p) },
+			Picks: func(p *analysis.Picks) { j.HeldBy(uint64(p.Driver)) },
+		}
+	},
+}
+
+// judgeQ1 sees what came of the driver's answer, not the answer: that one too
+// large became 0, and not another queue, is not seen.
+func judgeQ1(j *analysis.Judge, p *analysis.Pick) {
+	switch {
+	case p.Select == 0 || p.QueuesBegin == 1 || p.QueuesEnd == 1:
+	case p.Index < min(p.QueuesBegin, p.QueuesEnd):
+		j.Held()
+	case p.Resized():
+		j.Undecided(analysis.Changed)
+	default:
+		j.Broken(func() *analysis.Evidence {
+			return showPick(p, "the driver's choice led to queue %d of %d", p.Index, p.QueuesEnd)
+		})
+	}
+}
