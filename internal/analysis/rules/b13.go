@@ -60,7 +60,6 @@ type stepsB13 struct {
 	still   int // odd, and the algorithm keeps the limit
 	unclear int // neither held nor odd, and the algorithm moves the limit
 	writes  int // writes to limit that were seen
-	failed  bool
 
 	first *analysis.Evidence // of the first odd step
 	over  analysis.Span      // of the first odd steps, up to moveSteps
@@ -72,7 +71,8 @@ type checkB13 struct {
 	all    []*stepsB13
 }
 
-// completion reads what model.Explain found when the snapshots were linked.
+// completion reads what model.Explain found when the snapshots were linked. The
+// first one has no step, and in an idle one nothing is completed.
 func (c *checkB13) completion(s *analysis.Completion) {
 	if s.Torn() {
 		c.j.Undecided(analysis.Torn)
@@ -83,14 +83,10 @@ func (c *checkB13) completion(s *analysis.Completion) {
 		q.queue = s.Queue
 		c.all = append(c.all, q)
 	}
-	if !s.Linked {
-		return
-	}
 	if s.Step.Reason == model.LimitWritten {
 		q.writes++
 	}
 	switch s.Step.Outcome {
-	case model.OutcomeIdle:
 	case model.OutcomeEqual, model.OutcomeSplit:
 		q.step(s, 0)
 		c.j.Held()
@@ -140,7 +136,6 @@ func (c *checkB13) frequent(q *stepsB13, s *analysis.Completion) bool {
 	if n <= mostWrites || q.writes > 0 {
 		return false
 	}
-	q.failed = true
 	claim := claimB13(s)
 	claim.Over.From = q.starts[q.odd%len(q.starts)] // the one too many is the last of these
 	c.j.BrokenIf(claim, func() *analysis.Evidence {
@@ -163,7 +158,7 @@ func (q *stepsB13) step(s *analysis.Completion, odd uint64) {
 func (c *checkB13) end(*analysis.End) {
 	for _, q := range c.all {
 		switch {
-		case q.failed || q.writes > 0:
+		case q.writes > 0:
 		case q.odd >= moveSteps && q.still == 0 && q.moves*moveShare <= q.steps:
 			c.j.BrokenIf(analysis.Claim{Over: q.over}, func() *analysis.Evidence {
 				return q.first.With("odd", "", int64(q.odd)).With("moves", "", int64(q.moves)).With("steps", "", int64(q.steps))

@@ -77,10 +77,10 @@ func (c *checkB16) handover(h *analysis.Handover) {
 }
 
 // chargedLast says whether the last packet of the hand-over was the last of its
-// list and was charged: whichever way a driver charges, it then stops a queue
+// list and was charged, so that the queue has BQL: whichever way a driver charges, it then stops a queue
 // that is over its limit.
 func chargedLast(h *analysis.Handover) bool {
-	return h.BQL() && h.Rest == 0 && h.Taken() > 0 && h.Uncharged == 0
+	return h.Rest == 0 && h.Taken() > 0 && h.Uncharged == 0
 }
 
 // missing: a hand-over ended over the limit, and yet the queue goes on. A

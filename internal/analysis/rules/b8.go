@@ -56,7 +56,7 @@ const (
 
 // queueB8 is what is known of one queue.
 type queueB8 struct {
-	handovers uint64
+	handed    bool // some hand-over of it was seen
 	numQueued uint32
 	time      uint64
 	known     bool
@@ -98,7 +98,7 @@ func (c *checkB8) handover(h *analysis.Handover) {
 			c.j.Suspect(func() *analysis.Evidence { return showB8(h.Queue, u, h.Foreign, h) })
 		}
 	}
-	q.handovers++
+	q.handed = true
 	q.numQueued, q.time, q.known = h.NumQueuedEnd, h.Time, true
 	switch {
 	case h.Taken() == 0:
@@ -127,7 +127,7 @@ func (c *checkB8) charged(dev *chargesB8, h *analysis.Handover) {
 		return
 	}
 	c.j.Held()
-	if h.Rest > 0 || h.Uncharged > 0 || h.Busy > 0 || h.Cut() || h.Direct == nil {
+	if h.Rest > 0 || h.Uncharged > 0 || h.Cut() || h.Direct == nil {
 		return
 	}
 	l := &dev.lengths[0]
@@ -154,7 +154,7 @@ func (c *checkB8) completion(s *analysis.Completion) {
 	}
 	q := c.queues.At(s.Queue)
 	moved := s.NumQueued - q.numQueued
-	if q.handovers == 0 && q.known && int32(moved) > 0 && len(c.strange) < maxStrange {
+	if !q.handed && q.known && int32(moved) > 0 && len(c.strange) < maxStrange {
 		if u := c.device(s.Queue.Device).find(s.Queue, q.time, s.Time, moved); u != nil {
 			e := showB8(s.Queue, u, moved, nil).Record(&s.Header)
 			c.strange = append(c.strange, strangeB8{s.Queue, e, analysis.Span{From: 1, To: s.Time}})
@@ -167,7 +167,7 @@ func (c *checkB8) completion(s *analysis.Completion) {
 func (d *chargesB8) find(not *analysis.Queue, from, to uint64, bytes uint32) *uncharged {
 	for i := range d.last {
 		u := &d.last[i]
-		if u.queue != nil && u.queue != not && u.end >= from && u.end <= to && u.bytes == bytes {
+		if u.queue != not && u.end >= from && u.end <= to && u.bytes == bytes {
 			return u
 		}
 	}
@@ -177,7 +177,7 @@ func (d *chargesB8) find(not *analysis.Queue, from, to uint64, bytes uint32) *un
 func (c *checkB8) end(*analysis.End) {
 	for _, dev := range c.order {
 		for _, l := range dev.lengths {
-			if l.same < sureB8 || l.same/sureB8 < l.other {
+			if l.same/sureB8 < l.other {
 				continue
 			}
 			for i := range l.other {
@@ -186,7 +186,7 @@ func (c *checkB8) end(*analysis.End) {
 		}
 	}
 	for _, s := range c.strange {
-		if c.queues.At(s.queue).handovers > 0 {
+		if c.queues.At(s.queue).handed {
 			c.j.Suspect(func() *analysis.Evidence { return s.show })
 			continue
 		}

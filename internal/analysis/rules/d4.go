@@ -45,10 +45,8 @@ func judgeD4(j *analysis.Judge, r *analysis.Run) {
 			return analysis.Broken, ""
 		case !spent && r.Rescheduled != 0 && r.Restarted() < r.Weight:
 			return analysis.Broken, "" // it ended by its quota, which restarts did not use up
-		case !spent && (r.Rescheduled == 0 || r.Restarted() != r.Weight):
+		case !spent && r.Rescheduled == 0:
 			return analysis.Unchecked, ""
-		case !spent:
-			return analysis.Held, ""
 		}
 		return endD4(r)
 	}, func(s analysis.Setting) *analysis.Evidence { return showD4(r, s.First) })
@@ -70,7 +68,7 @@ func endD4(r *analysis.Run) (analysis.Outcome, string) {
 	}
 	last := r.Last()
 	switch {
-	case !r.Whole || last == nil || last.Direct == nil:
+	case !r.Whole || last.Direct == nil:
 		return analysis.Undecided, analysis.Lost
 	case !last.Direct.Sent():
 		return analysis.Held, ""

@@ -27,7 +27,7 @@ func judgeD5(j *analysis.Judge, b *analysis.Batch) {
 	if b.Origin != analysis.OriginGSOSkb {
 		return
 	}
-	again := b.Sure && b.Direct != nil && b.Direct.Validate != 0
+	again := b.Direct != nil && b.Direct.Validate != 0
 	if again && !b.Queue.NoESPOffload() {
 		j.Undecided("xfrm offload may ask for it")
 		return

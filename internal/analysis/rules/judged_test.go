@@ -3,6 +3,8 @@
 package rules
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/txtrace/txtrace/internal/analysis"
@@ -496,7 +498,7 @@ var cases = []judged{
 // Each rule counts what is an instance, and only that, and leaves undecided
 // what it cannot know.
 func TestJudged(t *testing.T) {
-	for _, c := range cases {
+	for _, c := range slices.Concat(cases, edges, bqlEdges) {
 		tr := newTrace()
 		c.build(tr)
 		if c.variant == "" {
@@ -513,6 +515,11 @@ func TestJudged(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := ruling(t, res, c.rule)
+		for _, e := range r.Evidence {
+			if strings.Contains(e.Says, "%!") {
+				t.Errorf("%s, %s: says %q", c.rule, c.name, e.Says)
+			}
+		}
 		if got := countsOf(r); got != c.want {
 			t.Errorf("%s, %s: %v, want %v: %+v", c.rule, c.name, got, c.want, r)
 		} else if c.reason != "" && (len(r.Undecided) != 1 || r.Undecided[0].Reason != c.reason) {

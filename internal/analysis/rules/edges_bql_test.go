@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rules
+
+import (
+	"github.com/txtrace/txtrace/internal/analysis"
+	"github.com/txtrace/txtrace/internal/event"
+	"github.com/txtrace/txtrace/internal/model"
+)
+
+// anew ends three snapshots with a reset that leaves limit.
+func anew(limit uint32) func(*trace) {
+	return bounded(3, func(t *trace) {
+		t.dql.Reset(model.DQLResetMin, t.jiffies)
+		t.dql.Limit = limit
+		t.snapshot()
+	})
+}
+
+// held at limit, whose bounds are least and most.
+func limited(limit, least, most uint32) func(*trace) {
+	return func(t *trace) {
+		t.dql.MinLimit, t.dql.MaxLimit, t.dql.Limit = least, most, limit
+		for range 3 {
+			t.dql.NumQueued += 500
+			t.stepB13(500, func(_ model.DQL, d *model.DQL) { d.Limit, d.AdjLimit = limit, d.NumCompleted+limit })
+		}
+	}
+}
+
+// elsewhereOf hands bytes to queue 0 uncharged between two hand-overs to queue
+// 1, of which the second finds foreign bytes.
+func elsewhereOf(bytes, foreign uint32, change func(t *trace, first, uncharged, second *event.Handover)) func(*trace) {
+	return func(t *trace) {
+		t.alone(1000, sent{n: 1})
+		t.txq = 1
+		first := t.alone(142, sent{n: 1})
+		t.txq = 0
+		u := t.alone(bytes, sent{n: 1, noBQL: true})
+		t.txq = 1
+		second := t.alone(142, sent{n: 1})
+		second.Foreign = foreign
+		change(t, first, u, second)
+	}
+}
+
+func asItIs(*trace, *event.Handover, *event.Handover, *event.Handover) {}
+
+// stoppedThen takes a snapshot of a queue that BQL stopped.
+func stoppedThen(then func(*trace)) func(*trace) {
+	return func(t *trace) {
+		t.state = event.StackXoff
+		t.snapshot()
+		then(t)
+	}
+}
+
+// twice over the limit in steps of one driver.
+func overTwice(t *trace) {
+	t.header.Devices[0].Driver = "tg3"
+	t.dql.Limit, t.dql.AdjLimit, t.dql.LowestSlack = 4000, 4000, 500
+	t.dql.NumQueued, t.dql.LastObjCnt = 6000, 6000
+	t.complete(1000)
+	for range 2 {
+		t.dql.NumQueued, t.dql.LastObjCnt = t.dql.NumQueued+2000, 2000
+		if t.dql.Completed(1000, t.jiffies) != nil {
+			panic("too much")
+		}
+	}
+	t.snapshot()
+}
+
+var bqlEdges = []judged{
+	{rule: "B11", name: "one value is allowed", build: limited(1000, 1000, 1000), want: counts{1, 0, 0, 0, 0}},
+	{rule: "B11", name: "at limit_max", build: limited(9000, 1000, 9000), want: counts{1, 0, 0, 0, 0}},
+	{rule: "B11", name: "at limit_min", build: limited(1000, 1000, 9000), want: counts{1, 0, 0, 0, 0}},
+	{rule: "B11", name: "below limit_min", build: limited(999, 1000, 9000), want: counts{0, 1, 0, 0, 0}},
+	{rule: "B11", name: "above limit_max", build: limited(9001, 1000, 9000), want: counts{0, 1, 0, 0, 0}},
+	{rule: "B11", name: "all is completed, at a total of 0", build: func(t *trace) {
+		t.dql.NumQueued, t.dql.NumCompleted = 1<<32-15_000, 1<<32-15_000
+		t.dql.AdjLimit, t.dql.PrevNumQueued, t.dql.LastObjCnt = t.dql.NumCompleted+t.dql.Limit, t.dql.NumCompleted, 5000
+		bounded(3, stay)(t)
+	}, want: counts{1, 0, 0, 0, 0}},
+	{rule: "B11", name: "a reset, and one completion", build: bounded(3, func(t *trace) {
+		t.dql.Reset(model.DQLResetMin, t.jiffies)
+		t.dql.NumQueued, t.dql.LastObjCnt = 5000, 5000
+		t.complete(5000)
+	}), want: counts{2, 0, 0, 0, 0}},
+	{rule: "B11", name: "a reset to limit_min", build: anew(1000), want: counts{2, 0, 0, 0, 0}},
+	{rule: "B11", name: "a reset to limit_min, of an old kernel", variant: "dql-reset=zero", build: anew(1000), want: counts{1, 1, 0, 0, 0}},
+	{rule: "B11", name: "a reset to 0", build: anew(0), want: counts{1, 1, 0, 0, 0}},
+	{rule: "B11", name: "a reset, and limit was written", build: anew(77), want: counts{1, 0, 0, 0, 1}, reason: analysis.Changed},
+	{rule: "B11", name: "a reset, and limit was written, of an old kernel", variant: "dql-reset=zero", build: anew(77), want: counts{1, 0, 0, 0, 1}, reason: analysis.Changed},
+
+	{rule: "B13", name: "two completions, of which the end tells", build: overTwice, want: counts{1, 0, 0, 0, 0}},
+	{rule: "B13", name: "limit was written, nothing is completed", build: bounded(2, func(t *trace) { t.dql.Limit = 7; t.snapshot() }), want: counts{1, 0, 0, 0, 1}, reason: analysis.Changed},
+	{rule: "B13", name: "reset", build: bounded(2, func(t *trace) { t.dql.Reset(model.DQLResetMin, t.jiffies); t.snapshot() }), want: counts{1, 0, 0, 0, 1}, reason: analysis.Reset},
+
+	{rule: "B16", name: "stopped as another CPU saw it", build: func(t *trace) {
+		t.snapshot()
+		t.cpu = 1
+		stoppedThen(func(t *trace) { t.state = 0; t.alone(142, sent{n: 1}) })(t)
+	}},
+	{rule: "B16", name: "stopped, and then not", build: stoppedThen(func(t *trace) { t.state = 0; t.snapshot(); t.alone(142, sent{n: 1}) })},
+	{rule: "B16", name: "stopped after it began", build: stoppedThen(func(t *trace) {
+		s := last[event.Complete](t, 0).Time
+		t.state = 0
+		h := t.alone(142, sent{n: 1})
+		h.Dur = uint32(h.Time - s + 1)
+	})},
+	{rule: "B16", name: "stopped as it began", build: stoppedThen(func(t *trace) {
+		s := last[event.Complete](t, 0).Time
+		t.state = 0
+		h := t.alone(142, sent{n: 1})
+		h.Dur = uint32(h.Time - s)
+	})},
+	{rule: "B16", name: "stopped before it began", build: stoppedThen(func(t *trace) {
+		s := last[event.Complete](t, 0).Time
+		t.state = 0
+		h := t.alone(142, sent{n: 1})
+		h.Dur = uint32(h.Time - s - 1)
+	}), want: counts{0, 1, 0, 0, 0}},
+	{rule: "B16", name: "handed over while stopped", build: stoppedThen(func(t *trace) { t.alone(142, sent{n: 1}) })},
+	{rule: "B16", name: "handed over while stopped, and then started", build: stoppedThen(func(t *trace) {
+		t.alone(142, sent{n: 1})
+		t.state = 0
+		t.alone(142, sent{n: 1})
+	})},
+	{rule: "B16", name: "over the limit while stopped", build: func(t *trace) {
+		t.state = event.StackXoff
+		t.alone(90_000, sent{n: 1})
+		t.alone(90_000, sent{n: 1})
+	}},
+	{rule: "B16", name: "over the limit, completed with the same adj_limit", build: over(1, func(t *trace) {
+		t.dql.NumCompleted++
+		t.alone(142, sent{n: 1})
+	}), want: counts{1, 0, 0, 0, 1}, reason: analysis.Race},
+
+	{rule: "B8", name: "foreign bytes of nobody", build: elsewhereOf(5000, 4000, asItIs), want: counts{3, 0, 0, 0, 0}},
+	{rule: "B8", name: "no foreign bytes", build: elsewhereOf(5000, 0, asItIs), want: counts{3, 0, 0, 0, 0}},
+	{rule: "B8", name: "foreign bytes handed over before", build: elsewhereOf(5000, 5000, func(_ *trace, first, u, _ *event.Handover) { first.Time = u.Time + 1 }), want: counts{3, 0, 0, 0, 0}},
+	{rule: "B8", name: "foreign bytes handed over at once", build: elsewhereOf(5000, 5000, func(_ *trace, first, u, _ *event.Handover) { first.Time = u.Time }), want: counts{3, 0, 1, 0, 0}},
+	{rule: "B8", name: "foreign bytes handed over later", build: elsewhereOf(5000, 5000, func(_ *trace, _, u, second *event.Handover) { second.Dur = uint32(second.Time - u.Time + 1) }), want: counts{3, 0, 0, 0, 0}},
+	{rule: "B8", name: "foreign bytes handed over as it began", build: elsewhereOf(5000, 5000, func(_ *trace, _, u, second *event.Handover) { second.Dur = uint32(second.Time - u.Time) }), want: counts{3, 0, 1, 0, 0}},
+	{rule: "B8", name: "foreign bytes handed to the same queue", build: elsewhereOf(5000, 5000, func(_ *trace, _, u, _ *event.Handover) { u.Txq = 1 }), want: counts{3, 0, 0, 0, 0}},
+	{rule: "B8", name: "the 33rd forgets the first", build: func(t *trace) {
+		t.alone(1000, sent{n: 1})
+		t.txq = 1
+		t.snapshot()
+		for i := range uint32(33) {
+			t.txq = 0
+			t.alone(5000+i, sent{n: 1, noBQL: true})
+		}
+		t.txq = 1
+		t.dql.NumQueued += 5000
+		t.snapshot()
+	}, want: counts{1, 0, 0, 0, 0}},
+	{rule: "B8", name: "the 33rd is known", build: func(t *trace) {
+		t.alone(1000, sent{n: 1})
+		t.txq = 1
+		t.snapshot()
+		for i := range uint32(33) {
+			t.txq = 0
+			t.alone(5000+i, sent{n: 1, noBQL: true})
+		}
+		t.txq = 1
+		t.dql.NumQueued += 5032
+		t.snapshot()
+	}, want: counts{1, 1, 0, 0, 0}},
+	{rule: "B8", name: "refused, and charged to another", build: elsewhere(5000, stay, func(t *trace) {
+		h := last[event.Handover](t, 0)
+		h.Busy, h.DriverRC, h.Rest, h.Uncharged = 1, 16, 1, 0
+	}), want: counts{1, 0, 0, 0, 0}},
+	{rule: "B8", name: "a device that never charges", build: func(t *trace) {
+		elsewhere(5000, stay, stay)(t)
+		h := first[event.Handover](t)
+		h.NumQueuedEnd, h.Charged, h.Uncharged = h.NumQueuedBegin, 0, 1
+	}},
+	{rule: "B8", name: "the first look at a queue", build: func(t *trace) {
+		t.alone(1000, sent{n: 1})
+		t.alone(4000, sent{n: 1, noBQL: true})
+		t.txq = 1
+		t.dql.NumQueued = 4000
+		t.snapshot()
+	}, want: counts{1, 0, 0, 0, 0}},
+}
