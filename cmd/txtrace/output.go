@@ -158,6 +158,8 @@ func notRead(path string, err error) *failure {
 	switch {
 	case errors.Is(err, context.Canceled):
 		f.code, f.what, f.cause, f.next = exitSkip, "not read to its end", "interrupted", "run it again"
+	case errors.Is(err, syscall.EIO):
+		f.code, f.next = exitSkip, "copy it again from where it came"
 	case errors.Is(err, fs.ErrNotExist):
 		f.cause, f.next = "no such file", "check the name (record makes "+captureDefault+" by default)"
 	}
