@@ -2,13 +2,12 @@
 
 package analysis
 
-import (
-	"slices"
-)
+import "slices"
 
 // Shape is how much one queue was given at a time. Its Checks fill it in.
 type Shape struct {
-	Queue func(*Queue) bool // whose
+	Netns, Ifindex uint32
+	Txq            uint16
 
 	BatchPackets Sample // of every dequeue
 	BatchBytes   Sample // on the wire
@@ -18,26 +17,35 @@ type Shape struct {
 	Limits       Sample // of BQL, after every completion, bytes
 }
 
+func (s *Shape) is(q *Queue) bool {
+	return q.Txq == s.Txq && q.Ifindex == s.Ifindex && q.Netns == s.Netns
+}
+
+// Of says that a report is of the same queue.
+func (s *Shape) Of(r *QueueReport) bool {
+	return r.Txq == s.Txq && r.Ifindex == s.Ifindex && r.Netns == s.Netns
+}
+
 // Checks look at every decision of the queue; see Options.Watch.
 func (s *Shape) Checks() Checks {
 	return Checks{Batch: s.batch, Run: s.run, Completion: s.completion}
 }
 
 func (s *Shape) batch(b *Batch) {
-	if s.Queue(b.Queue) {
+	if s.is(b.Queue) {
 		s.BatchPackets.add(b.Listed())
-		s.BatchBytes.add(b.PktLen)
+		s.BatchBytes.add(b.wire())
 	}
 }
 
 func (s *Shape) run(r *Run) {
-	if !s.Queue(r.Queue) || r.Partial() {
+	if !s.is(r.Queue) || r.Partial() {
 		return
 	}
 	var bytes uint32
 	for i := range r.Restarts {
 		if b := r.Restarts[i].Batch; b != nil {
-			bytes += b.PktLen
+			bytes += b.wire()
 		}
 	}
 	s.RunPackets.add(r.Packets)
@@ -46,9 +54,18 @@ func (s *Shape) run(r *Run) {
 }
 
 func (s *Shape) completion(c *Completion) {
-	if s.Queue(c.Queue) && !c.Torn() {
+	if s.is(c.Queue) && !c.Torn() {
 		s.Limits.add(c.Limit)
 	}
+}
+
+// wire is the bytes of a batch on the wire. A segment that was requeued still
+// has the qdisc_pkt_len of the packet it was cut from.
+func (b *Batch) wire() uint32 {
+	if b.Origin == OriginGSOSkb {
+		return b.Bytes
+	}
+	return b.PktLen
 }
 
 // Sample is a number of values.
@@ -96,26 +113,27 @@ func (s *Sample) Max() uint32 { return s.Percentile(100) }
 // Variation is the total variation distance of two samples of sizes: the share
 // of one that would have to be other sizes for both to be alike. It is for few
 // different values; 0 is alike, 1 has nothing in common.
-func (s *Sample) Variation(t *Sample) float64 {
-	return s.walk(t, func(ds, dt, _ float64) float64 { return max(ds-dt, 0) }, func(a, b float64) float64 { return a + b })
+func (s *Sample) Variation(t *Sample) (d float64) {
+	s.walk(t, func(v uint64, ds, dt float64) { d += max(ds-dt, 0) })
+	return d
 }
 
-// Smirnov is the Kolmogorov-Smirnov distance: the largest difference of the
-// shares that lie below a value.
-func (s *Sample) Smirnov(t *Sample) float64 {
-	return s.walk(t, func(_, _, below float64) float64 { return max(below, -below) }, func(a, b float64) float64 { return max(a, b) })
+// Transport is by how much the values of one sample have to be changed, in the
+// mean, for both to be alike (Wasserstein's distance).
+func (s *Sample) Transport(t *Sample) (d float64) {
+	var last uint64
+	var below float64 // more of s than of t up to the last value
+	s.walk(t, func(v uint64, ds, dt float64) {
+		d += max(below, -below) * float64(v-last)
+		last, below = v, below+ds-dt
+	})
+	return d
 }
 
-// walk goes through the values of both: at gives, of the shares that equal a
-// value and the difference of those up to it, what join joins.
-func (s *Sample) walk(t *Sample, at func(ds, dt, below float64) float64, join func(a, b float64) float64) (d float64) {
+// walk goes through the values of both, with the share of each sample that
+// equals them. Where one is empty it has a share of nothing.
+func (s *Sample) walk(t *Sample, at func(v uint64, ds, dt float64)) {
 	n, m := len(s.values), len(t.values)
-	if n == 0 || m == 0 {
-		if n == m {
-			return 0
-		}
-		return 1
-	}
 	s.sort()
 	t.sort()
 	for i, k := 0, 0; i < n || k < m; {
@@ -127,10 +145,8 @@ func (s *Sample) walk(t *Sample, at func(ds, dt, below float64) float64, join fu
 		for k < m && uint64(t.values[k]) == v {
 			k++
 		}
-		ds, dt := float64(i-fromI)/float64(n), float64(k-fromK)/float64(m)
-		d = join(d, at(ds, dt, float64(i)/float64(n)-float64(k)/float64(m)))
+		at(v, float64(i-fromI)/float64(max(n, 1)), float64(k-fromK)/float64(max(m, 1)))
 	}
-	return d
 }
 
 // valueAt is a value, or one beyond all when there are no more.

@@ -33,22 +33,22 @@ func TestSample(t *testing.T) {
 
 func TestDistances(t *testing.T) {
 	for _, c := range []struct {
-		a, b               *Sample
-		variation, smirnov float64
+		a, b                 *Sample
+		variation, transport float64
 	}{
 		{sampleOf(1, 2, 3), sampleOf(3, 2, 1), 0, 0},
 		{sampleOf(1, 1), sampleOf(2, 2, 2), 1, 1},
-		{sampleOf(1, 1, 1, 65), sampleOf(1, 1, 65, 65), 0.25, 0.25},
-		{sampleOf(1, 3), sampleOf(2, 4), 1, 0.5}, // neighbours: nothing in common, and yet near
+		{sampleOf(1, 1, 1, 65), sampleOf(1, 1, 65, 65), 0.25, 16},
+		{sampleOf(1, 3), sampleOf(2, 4), 1, 1}, // neighbours: nothing in common, and yet near
+		{sampleOf(25146, 25146), sampleOf(25418), 1, 272},
 		{sampleOf(), sampleOf(), 0, 0},
-		{sampleOf(), sampleOf(1), 1, 1},
 	} {
 		for _, pair := range [][2]*Sample{{c.a, c.b}, {c.b, c.a}} {
 			if d := pair[0].Variation(pair[1]); math.Abs(d-c.variation) > 1e-9 {
 				t.Errorf("%v %v: variation %v, want %v", pair[0].values, pair[1].values, d, c.variation)
 			}
-			if d := pair[0].Smirnov(pair[1]); math.Abs(d-c.smirnov) > 1e-9 {
-				t.Errorf("%v %v: Smirnov %v, want %v", pair[0].values, pair[1].values, d, c.smirnov)
+			if d := pair[0].Transport(pair[1]); math.Abs(d-c.transport) > 1e-9 {
+				t.Errorf("%v %v: transport %v, want %v", pair[0].values, pair[1].values, d, c.transport)
 			}
 		}
 	}

@@ -60,6 +60,7 @@ func TestSchema(t *testing.T) {
 		{"empty", "verify", NewVerify(empty)},
 		{"sample", "rules", sampleRules(2)},
 		{"none", "rules", NewRules(nil, nil)},
+		{"sample", "model", sampleModel()},
 		{"ready", "doctor", sampleDoctor(true)},
 		{"not ready", "doctor", sampleDoctor(false)},
 	} {

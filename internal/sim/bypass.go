@@ -40,7 +40,7 @@ func (t *trace) bypasses() []Arrival {
 	}
 	each := uint32(bytes / packets)
 	slices.SortStableFunc(t.meter, func(a, b reading) int { return cmp.Compare(a.at, b.at) })
-	list := t.passed
+	list := slices.Clip(t.passed)
 	var carry uint32
 	inside := false
 	for i := 1; i < len(t.meter); i++ {
@@ -56,14 +56,25 @@ func (t *trace) bypasses() []Arrival {
 		n := uint64(grown / each)
 		carry = grown % each
 		for k := range n {
-			list = append(list, Arrival{At: from.at + (to.at-from.at)*(k+1)/(n+1), Len: each, Segs: 1, CPU: t.quiets[0].CPU % event.UserCPU})
+			list = append(list, Arrival{At: from.at + (to.at-from.at)*(k+1)/(n+1), Len: each, Segs: 1, CPU: t.quiets[0].CPU % event.UserCPU, Passed: true})
 		}
 	}
-	if len(list) > len(t.passed) {
-		return list
+	if found := list[len(t.passed):]; len(found) > 0 {
+		return append(t.passed, thinned(found, packets, each)...)
 	}
 	for i := range t.quiets {
 		list = spread(list, &t.quiets[i])
+	}
+	return list
+}
+
+// thinned gives as many sends as were counted, at the times that were found.
+func thinned(found []Arrival, packets uint64, each uint32) []Arrival {
+	n := uint64(len(found))
+	list := make([]Arrival, packets)
+	for i := range list {
+		list[i] = found[uint64(i)*n/packets]
+		list[i].Len = each
 	}
 	return list
 }
@@ -72,7 +83,7 @@ func (t *trace) bypasses() []Arrival {
 func spread(list []Arrival, r *event.Quiet) []Arrival {
 	n := uint64(max(r.Packets, 1))
 	for i := range n {
-		list = append(list, Arrival{At: r.Begin() + uint64(r.Dur)*i/n, Len: r.Bytes / uint32(n), Segs: 1, CPU: r.CPU % event.UserCPU})
+		list = append(list, Arrival{At: r.Begin() + uint64(r.Dur)*i/n, Len: r.Bytes / uint32(n), Segs: 1, CPU: r.CPU % event.UserCPU, Passed: true})
 	}
 	return list
 }

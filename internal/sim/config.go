@@ -219,8 +219,8 @@ func (c *Config) checks() []check {
 		{d.Queues > 1 && (q.Kind == QdiscPfifo || q.Kind == QdiscFqCodel), "qdisc", fmt.Sprintf("%s serves one queue and there are %d", q.Kind, d.Queues), "use mq, or prio for a shared root"},
 		{c.Costs.Jitter < 0 || c.Costs.Jitter > 100, "jitter", fmt.Sprintf("%d percent", c.Costs.Jitter), "use 0 to 100"},
 	}
-	for _, v := range c.Costs.all() {
-		list = append(list, check{v.cost < 0 || v.cost > time.Second, "cost", fmt.Sprintf("%s=%v", v.name, v.cost), "use up to 1s"})
+	for _, v := range c.Costs.All() {
+		list = append(list, check{*v.Cost < 0 || *v.Cost > time.Second, "cost", fmt.Sprintf("%s=%v", v.Name, *v.Cost), "use up to 1s"})
 	}
 	if c.Load == nil {
 		list = append(list, s.checks()...)
@@ -287,15 +287,17 @@ func (s *Senders) packetLen() uint32 {
 
 func (s *Senders) truesize() uint32 { return s.packetLen() + skbOverhead }
 
-type namedCost struct {
-	name string
-	cost time.Duration
+// Cost is one of Costs and its name.
+type Cost struct {
+	Name string
+	Cost *time.Duration
 }
 
-func (c *Costs) all() []namedCost {
-	return []namedCost{
-		{"send", c.Send}, {"enqueue", c.Enqueue}, {"run", c.Run}, {"dequeue", c.Dequeue}, {"direct", c.Direct},
-		{"segment", c.Segment}, {"driver", c.Driver}, {"doorbell", c.Doorbell}, {"softirq", c.Softirq},
-		{"complete", c.Complete}, {"free", c.Free},
+// All are the costs by name.
+func (c *Costs) All() []Cost {
+	return []Cost{
+		{"send", &c.Send}, {"enqueue", &c.Enqueue}, {"run", &c.Run}, {"dequeue", &c.Dequeue}, {"direct", &c.Direct},
+		{"segment", &c.Segment}, {"driver", &c.Driver}, {"doorbell", &c.Doorbell}, {"softirq", &c.Softirq},
+		{"complete", &c.Complete}, {"free", &c.Free},
 	}
 }

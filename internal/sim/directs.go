@@ -68,7 +68,7 @@ func (o *recorder) directEnd(c *cpu, q *qdisc, txq *queue, d *directFrame, sent 
 		o.addQuiet(c, uint32(txq.index), q.handle, d.begin, rec.Bytes)
 		return
 	}
-	rec.Ifindex, rec.Txq = ifindex, uint16(txq.index)
+	rec.Ifindex, rec.Txq = Ifindex, uint16(txq.index)
 	rec.Qdisc, rec.QdiscFlags, rec.Handle = q.addr, q.flags, q.handle
 	rec.BadQlenEnd, rec.QdiscStateEnd = uint32(q.bad.n), q.stateBits()
 	rec.Flags |= d.hand.flags
@@ -104,7 +104,7 @@ func (o *recorder) addQuiet(c *cpu, txq, handle uint32, begin uint64, bytes uint
 	r := l.last
 	if r.Packets >= quietMost || r.Packets > 0 && begin-r.Time > quietSpan {
 		flushed := *r
-		flushed.Ifindex, flushed.Txq = ifindex, uint16(txq)
+		flushed.Ifindex, flushed.Txq = Ifindex, uint16(txq)
 		l.count(progQuiet)
 		put(o, c, &flushed.Header, &flushed, r.Time)
 		*r = event.Quiet{}
@@ -128,7 +128,7 @@ func (o *recorder) quiets() {
 				continue
 			}
 			r.Dur = uint32(min(o.s.now-r.Time, 1<<32-1))
-			r.Ifindex, r.Netns, r.Txq = ifindex, netns, uint16(key.txq)
+			r.Ifindex, r.Netns, r.Txq = Ifindex, Netns, uint16(key.txq)
 			own(o, &r.Header, r)
 		}
 	}
@@ -144,7 +144,7 @@ func (o *recorder) handoverBegin(c *cpu, q *queue) *handFrame {
 
 func (o *recorder) handoverEnd(c *cpu, q *queue, f *handFrame) {
 	c.pop()
-	f.rec.Ifindex, f.rec.Txq = ifindex, uint16(q.index)
+	f.rec.Ifindex, f.rec.Txq = Ifindex, uint16(q.index)
 	f.rec.Flags |= f.flags
 	put(o, c, &f.rec.Header, &f.rec, f.begin)
 }

@@ -51,8 +51,8 @@ func (t *trace) enqueued(list []Arrival) []Arrival {
 			windows := []span{{before.at, p.at}}
 			if p.begins {
 				windows = t.stopped(next, before.at, p.at)
-				if p.who == event.WhoBypass {
-					windows = append(windows, span{max(before.at, min(p.bypass, p.at)), p.at})
+				if p.who == event.WhoBypass && p.bypass >= before.at && p.bypass < p.at {
+					windows = append(windows, span{p.bypass, p.at}) // while it was sent
 				}
 				if p.who == event.WhoEnqueue || len(windows) == 0 {
 					list = append(list, Arrival{At: p.at, CPU: p.cpu, Len: unknownLen})

@@ -23,12 +23,14 @@ type Load struct {
 	Limits     []LimitChange // of BQL's bounds
 }
 
-// Arrival is a packet that reached the qdisc, or passed it by.
+// Arrival is a packet that reached the qdisc, or passed it by: then no other
+// was under way, and one that seems to be has only been sent a little sooner.
 type Arrival struct {
-	At   uint64
-	Len  uint32 // skb->len
-	Segs uint16
-	CPU  uint16
+	At     uint64
+	Len    uint32 // skb->len
+	Segs   uint16
+	CPU    uint16
+	Passed bool
 }
 
 // Moment is a time at which a CPU did what was to be done since another.
@@ -88,11 +90,16 @@ func (l *loadState) arrive(s *sim) {
 	l.plan(s)
 	p := packet{Packet: gso(a.Len, int(a.Segs), tcpHeaders), addr: s.address()}
 	s.made++
-	if q := s.queues[0].qdisc; q.owner != nil {
+	q := s.queues[0].qdisc
+	c := s.cpus[int(a.CPU)%len(s.cpus)]
+	switch {
+	case q.owner == nil:
+	case a.Passed && q.passing:
+		c = q.owner
+	default:
 		q.enqueue(q.owner, p)
 		return
 	}
-	c := s.cpus[int(a.CPU)%len(s.cpus)]
 	c.given = append(c.given, p)
 	c.wake()
 }
@@ -146,7 +153,7 @@ func (l *loadState) bounds(s *sim) {
 
 func (o *recorder) limit(name string, before, after uint32) {
 	n := event.Notice{Subtype: event.NoticeQueueLimit, Before: uint64(before), After: uint64(after)}
-	n.Ifindex, n.Netns = ifindex, netns
+	n.Ifindex, n.Netns = Ifindex, Netns
 	copy(n.Name[:], name)
 	own(o, &n.Header, &n)
 }

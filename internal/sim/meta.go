@@ -100,7 +100,7 @@ func (s *sim) clock() capture.Clock {
 func (s *sim) device() capture.Device {
 	d := &s.cfg.Device
 	dev := capture.Device{
-		Netns: netns, Ifindex: ifindex, Ifname: d.Name, Driver: d.Driver, MTU: d.MTU,
+		Netns: Netns, Ifindex: Ifindex, Ifname: d.Name, Driver: d.Driver, MTU: d.MTU,
 		TxQueues: uint32(d.Queues), TxRing: uint32(d.Ring),
 		Offloads: map[string]bool{
 			"tx-tcp-segmentation": d.TSO, "tx-udp-segmentation": d.TSO, "tx-generic-segmentation": true, "tx-lockless": false,
@@ -135,7 +135,7 @@ func (s *sim) limits() []capture.QueueBQL {
 }
 
 func (s *sim) counters() []capture.Counters {
-	c := capture.Counters{Netns: netns, Ifindex: ifindex, BQL: s.limits()}
+	c := capture.Counters{Netns: Netns, Ifindex: Ifindex, BQL: s.limits()}
 	for _, q := range s.queues {
 		c.TxPackets += q.packets
 		c.TxBytes += q.bytes

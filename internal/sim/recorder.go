@@ -42,10 +42,10 @@ type recorder struct {
 
 func newRecorder(s *sim, w *capture.Writer) *recorder { return &recorder{s: s, w: w} }
 
-// What the device is called in records.
+// The simulated device, as records name it.
 const (
-	netns   = 4026531840
-	ifindex = 2
+	Netns   = 4026531840
+	Ifindex = 2
 )
 
 // put writes a record of the CPU that began at begin; 0 is no span.
@@ -58,7 +58,7 @@ func put[T event.Record](o *recorder, c *cpu, h *event.Header, r *T, begin uint6
 			h.Flags |= event.FlagDurLong
 		}
 	}
-	h.Netns = netns
+	h.Netns = Netns
 	c.lane.seq++
 	o.save(capture.Put(o.w, r))
 }
@@ -141,7 +141,7 @@ func (o *recorder) runEnd(c *cpu, q *qdisc, r *runFrame) {
 		return
 	}
 	rec := &r.rec
-	rec.Ifindex, rec.Txq = ifindex, q.txq
+	rec.Ifindex, rec.Txq = Ifindex, q.txq
 	rec.Qdisc, rec.QdiscFlags, rec.Handle = q.addr, q.flags, q.handle
 	copy(rec.QdiscKind[:], q.kind)
 	rec.QlenEnd, rec.GsoQlenEnd, rec.QdiscStateEnd = uint32(q.waiting()), uint32(q.gso()), q.stateBits()
@@ -170,7 +170,7 @@ func (o *recorder) dequeue(c *cpu, q *qdisc, r *runFrame, list []packet, counted
 		d.NumQueued, d.NumCompl, d.AdjLimit, d.TxqState = o.s.queues[q.index].now()
 	}
 	d.Parent = c.parent()
-	d.Ifindex, d.Txq = ifindex, list[0].Queue
+	d.Ifindex, d.Txq = Ifindex, list[0].Queue
 	r.open = true
 	r.rec.Packets += d.Packets
 	r.rec.Dequeues++
@@ -189,7 +189,7 @@ func (o *recorder) complete(c *cpu, q *queue, source uint8) {
 		MaxLimit: d.MaxLimit, MinLimit: d.MinLimit, SlackHoldTime: d.SlackHoldTime,
 		TxqState: uint8(q.state), Source: source,
 	}
-	r.Ifindex, r.Txq = ifindex, uint16(q.index)
+	r.Ifindex, r.Txq = Ifindex, uint16(q.index)
 	c.lane.count(progSnapshot)
 	put(o, c, &r.Header, &r, 0)
 }

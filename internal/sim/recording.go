@@ -143,7 +143,7 @@ func (q *Recorded) direct(d *event.Direct) {
 	if d.From == event.FromBypass {
 		t.bypass = d.Begin()
 		t.scheduled(d.Time, d.QdiscStateEnd&event.QdiscStateSched != 0, d.CPU)
-		t.passed = append(t.passed, Arrival{At: d.Begin(), Len: d.Bytes, Segs: uint16(d.GsoSegs), CPU: d.CPU})
+		t.passed = append(t.passed, Arrival{At: d.Begin(), Len: d.Bytes, Segs: uint16(d.GsoSegs), CPU: d.CPU, Passed: true})
 	}
 	t.handed(d)
 }

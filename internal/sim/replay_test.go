@@ -19,7 +19,7 @@ func shape(t tb, b []byte) (*analysis.Shape, *analysis.Result) {
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	s := &analysis.Shape{Queue: func(q *analysis.Queue) bool { return q.Txq == 0 }}
+	s := &analysis.Shape{Netns: Netns, Ifindex: Ifindex}
 	res, err := analysis.Analyze(r, analysis.Options{Watch: []analysis.Checks{s.Checks()}})
 	if err != nil {
 		t.Fatalf("%v", err)

@@ -31,6 +31,7 @@ type trace struct {
 	completions []uint32 // num_completed after each of them
 	actions     []Moment
 	waits       []uint64 // from when the qdisc was scheduled to net_tx_action
+	ended       uint64   // the last run
 	pending     uint64   // since when it is scheduled; 0: it is not
 	limits      []LimitChange
 	sources     [4]uint64
@@ -91,8 +92,12 @@ func (t *trace) handed(d *event.Direct) {
 
 func (t *trace) ran(r *event.Run) {
 	t.since = 0
+	if r.Who == event.WhoNetTxAction && t.pending == 0 {
+		t.pending = t.woken(r.Begin()) // by what no record tells of
+	}
 	t.scheduled(r.Begin(), r.QdiscStateBegin&event.QdiscStateSched != 0, r.CPU)
 	t.scheduled(r.Time, r.QdiscStateEnd&event.QdiscStateSched != 0, r.CPU)
+	t.ended = r.Time
 	t.states = append(t.states, state{r.Time, r.TxqStateEnd})
 }
 
@@ -147,4 +152,15 @@ func (t *trace) scheduled(at uint64, is bool, cpu uint16) {
 		t.waits = append(t.waits, at-since)
 		t.pending = 0
 	}
+}
+
+// woken is when the qdisc was scheduled that net_tx_action ran at a time: at
+// the last completion since the run before, or else by that run.
+func (t *trace) woken(at uint64) uint64 {
+	for i := len(t.interrupts) - 1; i >= 0 && t.interrupts[i].At > t.ended; i-- {
+		if t.interrupts[i].At <= at {
+			return t.interrupts[i].At
+		}
+	}
+	return min(max(t.ended, t.begin), at)
 }

@@ -26,7 +26,10 @@ func (q *qdisc) accept(c *cpu, p packet) {
 		q.take(c)
 		q.sends(&p)
 		q.list = append(q.list[:0], p)
-		if q.direct(c, nil, q.list) {
+		q.passing = true
+		sent := q.direct(c, nil, q.list)
+		q.passing = false
+		if sent {
 			q.run(c, event.WhoBypass)
 		}
 		q.release()
