@@ -20,9 +20,9 @@ func TestEnqueueVariants(t *testing.T) {
 			if got := e.Add(enqueue); got != want {
 				t.Errorf("%s: packet %d: %s, want %s", enqueue, i, got, want)
 			}
-		}
-		if soon := e.RunsSoon(); soon != (enqueue == EnqueueDeferList) {
-			t.Errorf("%s: a sender is known to wait: %t", enqueue, soon)
+			if soon := e.RunsSoon(); soon != (enqueue == EnqueueDeferList) {
+				t.Errorf("%s: packet %d: a sender is known to wait: %t", enqueue, i, soon)
+			}
 		}
 		if got := e.Take(enqueue); got != burst[enqueue] || e.RunsSoon() || e.Count != 0 {
 			t.Errorf("%s: took %d, left %+v; want %d", enqueue, got, e, burst[enqueue])
