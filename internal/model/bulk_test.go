@@ -121,6 +121,8 @@ func TestBulkLegal(t *testing.T) {
 	shared.OneTxQueue = false
 	none := fresh(0)
 	none.Bulk = BulkNone
+	sharedNoBQL, noneNoBQL := shared, none
+	sharedNoBQL.BQL, noneNoBQL.BQL = false, false
 	cases := []struct {
 		name  string
 		d     Dequeue
@@ -144,6 +146,8 @@ func TestBulkLegal(t *testing.T) {
 		{"2 without BQL", nobql, of(2, 100), exactly(0), No, ReasonNoBQL},
 		{"9 from a shared qdisc", shared, of(9, 64000), exactly(-1), Yes, ""},
 		{"10 from a shared qdisc", shared, of(10, 60), exactly(90000), No, ReasonSlow},
+		{"2 from a shared qdisc without BQL", sharedNoBQL, of(2, 60), exactly(0), Yes, ""},
+		{"2 before bulking, without BQL", noneNoBQL, of(2, 60), exactly(0), No, ReasonBudget},
 		{"2 before bulking", none, of(2, 60), exactly(90000), No, ReasonBudget},
 	}
 	for _, c := range cases {

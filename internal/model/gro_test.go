@@ -125,6 +125,7 @@ func TestLegalDelivery(t *testing.T) {
 		{"full before the last", GROBatchSegs, Delivery{Skbs: 9, Count: 9}, 1, false, true},
 		{"full before the last, which is not known", GROBatchSegs, Delivery{Skbs: 9, Count: 9}, 0, false, true},
 		{"8, then 2", GROBatchSegs, Delivery{Skbs: 4, Count: 10}, 2, false, true},
+		{"9, then 1", GROBatchSegs, Delivery{Skbs: 4, Count: 10}, 1, false, true},
 		{"7, then 3", GROBatchSegs, Delivery{Skbs: 4, Count: 10}, 3, true, true},
 		{"more skbs than segments", GROBatchSegs, Delivery{Skbs: 4, Count: 3}, 0, false, false},
 		{"three in two segments", GROBatchSegs, Delivery{Skbs: 4, Count: 5}, 3, false, false},

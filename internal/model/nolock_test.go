@@ -25,6 +25,7 @@ type nolockState struct {
 	q      Lockless
 	queued int
 	left   int // of the quota of the run that is going on
+	refuse int // packets that the driver will refuse
 	cpu    [2]struct {
 		at      nolockAt
 		send    int // packets to enqueue yet
@@ -46,14 +47,23 @@ func (s nolockState) step(i int, nolock Variant) (next nolockState, ok bool) {
 		switch {
 		case s.queued == 0:
 			c.at = otherwise
+			return
+		case s.refuse > 0: // it goes back, and no sender will ask for it
+			s.refuse--
+			s.left = 0
 		default:
 			s.queued--
 			s.left--
 			c.at = atTake
-			if s.left == 0 {
-				c.softirq = s.q.Again(nolock) || c.softirq
-				c.at = atUnlock
-			}
+		}
+		if s.left > 0 {
+			return
+		}
+		c.softirq = s.q.Again(nolock) || c.softirq
+		c.at = atUnlock
+		if nolock == NolockAbsent { // under the lock, with the requeue
+			c.softirq = s.q.End(nolock) || c.softirq
+			c.at = atIdle
 		}
 	}
 	switch c.at {
@@ -108,11 +118,12 @@ func (s nolockState) step(i int, nolock Variant) (next nolockState, ok bool) {
 }
 
 // All interleavings of two CPUs that send two packets each, with a quota of
-// two: no packet is forgotten, but for the years before MISSED.
+// two and a driver that refuses the first: no packet is forgotten, but for the
+// years before MISSED.
 func TestNolockVariants(t *testing.T) {
 	for nolock, forgets := range map[Variant]bool{NolockAbsent: false, NolockRacy: true, NolockMissed: false} {
 		var start nolockState
-		start.cpu[0].send, start.cpu[1].send = 2, 2
+		start.cpu[0].send, start.cpu[1].send, start.refuse = 2, 2, 1
 		seen := map[nolockState]bool{start: true}
 		stuck, ends := 0, 0
 		for todo := []nolockState{start}; len(todo) > 0; {
@@ -193,6 +204,24 @@ func TestNolockBegin(t *testing.T) {
 		q := Lockless{true, c.state}
 		if here := q.End(c.nolock); here != c.here || q.Locked || here && q.State&QdiscSched == 0 {
 			t.Errorf("%s, state %b: schedules here %t, %+v; want %t", c.nolock, c.state, here, q, c.here)
+		}
+	}
+}
+
+// Only the first to find it running has to try once more, and what is left of a
+// run is for its end to schedule.
+func TestNolockFlags(t *testing.T) {
+	var q Lockless
+	if q.Miss() || !q.Miss() || q.State != QdiscMissed {
+		t.Errorf("MISSED, set twice: %+v", q)
+	}
+	for nolock, here := range map[Variant]bool{NolockMissed: false, NolockRacy: true, NolockAbsent: true} {
+		q := Lockless{Locked: true}
+		if q.Again(nolock) != here || q.Again(nolock) {
+			t.Errorf("%s: a run with more to send schedules the qdisc at once, or twice", nolock)
+		}
+		if q.End(nolock) == here || q.State&QdiscSched == 0 {
+			t.Errorf("%s: it is not scheduled once in all: %+v", nolock, q)
 		}
 	}
 }

@@ -46,6 +46,10 @@ func TestPickVariants(t *testing.T) {
 			choice{1, PickHit, 1}, choice{2, PickOOO, 2}, choice{2, PickExpired, 2}},
 		{"the device lost the queue", TxDevice{Queues: 4}, outgoing, connected(6),
 			choice{6, PickHit, 6}, choice{2, PickShrunk, 2}, choice{2, PickExpired, 2}},
+		{"the device lost just that queue", TxDevice{Queues: 4}, outgoing, connected(4),
+			choice{4, PickHit, 4}, choice{2, PickShrunk, 2}, choice{2, PickExpired, 2}},
+		{"the driver chooses the first that is not there", TxDevice{Queues: 4, Select: func() int { return 4 }}, outgoing, nil,
+			choice{4, PickDriver, NoQueue}, choice{0, PickDriver, NoQueue}, choice{0, PickDriver, NoQueue}},
 		{"the driver chooses", TxDevice{Queues: 4, Select: driver}, outgoing, connected(NoQueue),
 			choice{3, PickDriver, NoQueue}, choice{3, PickDriver, NoQueue}, choice{3, PickDriver, NoQueue}},
 		{"the driver would choose", TxDevice{Queues: 4, Select: driver}, outgoing, connected(1),
@@ -106,7 +110,7 @@ func TestPickExpires(t *testing.T) {
 }
 
 func TestPickMaps(t *testing.T) {
-	cpus := XPSMap{{0}, {3}, {1, 2}, nil, {7}}
+	cpus := XPSMap{{0}, {3}, {1, 2}, nil, {4}}
 	rxqs := XPSMap{{3}, {}}
 	low := outgoing
 	low.Hash = 0x40000000
@@ -139,6 +143,8 @@ func TestPickMaps(t *testing.T) {
 		{"forwarded into its class", TxDevice{Queues: 8, Offset: 4, InClass: 2}, PickSkb{RxQueue: 5}, nil, 5},
 		{"forwarded to the class's first", TxDevice{Queues: 8, Offset: 4, InClass: 2}, PickSkb{RxQueue: 4}, nil, 4},
 		{"forwarded from below its class", TxDevice{Queues: 8, Offset: 4, InClass: 2}, PickSkb{RxQueue: 3}, nil, 5},
+		{"forwarded, odd class", TxDevice{Queues: 8, Offset: 3, InClass: 2}, PickSkb{RxQueue: 4}, nil, 4},
+		{"forwarded, odd class's first", TxDevice{Queues: 8, Offset: 3, InClass: 2}, PickSkb{RxQueue: 3}, nil, 3},
 		{"a class beyond the queues", TxDevice{Queues: 4, Offset: 4, InClass: 4}, outgoing, nil, 0},
 	}
 	for _, c := range cases {

@@ -75,6 +75,7 @@ func TestWhatIfBounds(t *testing.T) {
 		why  Reason
 	}{
 		{"none", func(d *Dequeue) { d.Bulk = BulkBytes }, 252, ReasonBytes},
+		{"1", func(d *Dequeue) { d.Bulk, d.MoreLimit = BulkBytes, 1 }, 1, ReasonBudget},
 		{"8", func(d *Dequeue) { d.Bulk, d.MoreLimit = BulkBytes, 8 }, 8, ReasonBudget},
 		{"13", func(d *Dequeue) { d.Bulk, d.MoreLimit = BulkBytes, 13 }, 13, ReasonBudget},
 		{"13, today", func(d *Dequeue) { d.MoreLimit = 13 }, 13, ReasonBudget},
