@@ -57,10 +57,10 @@ func newTable() *table {
 		{function: "DQL.Reset", name: "reset", absent: "no queue was reset while recording"},
 		{function: "Socket.Throttled", name: "limit by truesize"},
 		{function: "Socket.Throttled", name: "limit by rate", absent: "an emulated link is too slow for it"},
-		{function: "Socket.Throttled", name: "limit by sysctl", absent: "the default is out of reach; tcp-small sets it"},
+		{function: "Socket.Throttled", name: "limit by sysctl", absent: "the default is out of reach"},
 		{function: "Socket.TSQExempt", name: "exempt (inferred)"},
 		{function: "Wfree", name: "queued for the handler"},
-		{function: "Wfree", name: "left by ksoftirqd", absent: "the CPU was never short"},
+		{function: "Wfree", name: "left by ksoftirqd", absent: "it has an excuse then, and is not recorded"},
 		{function: "resume", name: "resumed"},
 		{function: "Pick, RxList, Lockless, Enqueue, Stall", name: "any", absent: "no record carries these decisions yet"},
 	} {
