@@ -90,6 +90,28 @@ __noinline int queue_check(__u32 i, __u32 source)
 	return 1;
 }
 
+/* Takes it of a queue that was looked at before a hand-over, when it moved. */
+static __always_inline void queue_look(__u32 slot, const struct tx_now *now)
+{
+	struct tx_queue *e = queue_at(slot);
+
+	if (e->known ? e->completed != now->num_compl : now->num_queued != 0)
+		queue_check(slot, TX_SOURCE_SNAPSHOT);
+}
+
+/*
+ * Takes it of a queue that was looked at after an attempt of its driver:
+ * virtio_net from 6.11 to 6.12 completes inside ndo_start_xmit.
+ */
+static __always_inline void queue_tried(__u32 slot, const struct tx_now *now)
+{
+	struct tx_queue *e = queue_at(slot);
+
+	if (e->known && e->completed != now->num_compl)
+		queue_check(slot, TX_SOURCE_XMIT);
+	e->active = now->num_queued != now->num_compl;
+}
+
 /* Looks at every queue with bytes in flight, of one device when dev is set. */
 static __always_inline __u32 queues_check(__u64 dev, __u32 source)
 {

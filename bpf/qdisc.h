@@ -14,21 +14,6 @@ static __always_inline __u32 qdisc_qlen(struct Qdisc *q, struct tx_header *h)
 	return q->q.qlen;
 }
 
-static __always_inline __u32 qdisc_requeues(struct tx_cpu *c, struct Qdisc *q)
-{
-	__u32 n = q->qstats.requeues;
-	__u64 stats = 0;
-
-	if (!(q->flags & TCQ_F_CPUSTATS))
-		return n;
-	/* As a number: a per-CPU pointer takes arithmetic. */
-	bpf_probe_read_kernel(&stats, sizeof(stats), &q->cpu_qstats);
-	stats += tx_base(c) +
-		 bpf_core_field_offset(struct gnet_stats_queue, requeues);
-	bpf_probe_read_kernel(&n, sizeof(n), (void *)stats);
-	return n;
-}
-
 /* The slot of the queue that a qdisc serves: queue 0 for a shared root. */
 static __always_inline __u32 run_slot(struct tx_cpu *c, enum tx_program prog,
 				      struct Qdisc *q)
@@ -47,6 +32,12 @@ int BPF_PROG(run_begin, struct Qdisc *q)
 	if (!c)
 		return 0;
 	c->begun.qdisc = (__u64)q;
+	c->begun.time = 0;
+	/* Under its lock an empty qdisc stays empty: a run for nothing. */
+	if (!q->q.qlen && !(q->flags & (TCQ_F_NOLOCK | TCQ_F_CPUSTATS))) {
+		c->bypass = 0;
+		return tx_noted(c, TX_PROG_run_begin);
+	}
 	c->begun.time = bpf_ktime_get_ns();
 	c->begun.bypass = c->bypass == (__u64)q;
 	c->begun.qlen = q->q.qlen;
@@ -81,7 +72,7 @@ run_open(struct tx_cpu *c, enum tx_program prog, struct Qdisc *q)
 	struct tx_run *r;
 	__u32 slot;
 
-	if (c->begun.qdisc != (__u64)q)
+	if (c->begun.qdisc != (__u64)q || !c->begun.time)
 		return NULL;
 	slot = run_slot(c, prog, q);
 	if (!slot)
@@ -362,6 +353,7 @@ int BPF_PROG(direct_begin, struct sk_buff *skb, struct Qdisc *q,
 	struct tx_cpu *c = tx_enter(TX_PROG_direct_begin);
 	struct tx_frame *f, *outer;
 	struct tx_direct *d;
+	bool in_run;
 	__u32 slot;
 
 	if (!c)
@@ -369,7 +361,14 @@ int BPF_PROG(direct_begin, struct sk_buff *skb, struct Qdisc *q,
 	slot = queue_slot(c, TX_PROG_direct_begin, dev, txq);
 	if (!slot)
 		return tx_filtered(c, TX_PROG_direct_begin);
+	if (c->send.first)
+		bypass_open();
 	outer = tx_frame_top(c);
+	if (outer)
+		frame_nested(outer);
+	in_run = outer && outer->type == TX_FRAME_RUN && outer->key == (__u64)q;
+	if (!in_run && bypass_begin(c, slot, outer, skb, q, txq, validate))
+		return tx_noted(c, TX_PROG_direct_begin);
 	f = tx_frame_at(c, tx_frame_push(c, TX_FRAME_DIRECT, skb));
 	tx_clear(f->direct);
 	tx_clear(f->at);
@@ -383,7 +382,7 @@ int BPF_PROG(direct_begin, struct sk_buff *skb, struct Qdisc *q,
 	d->from = TX_FROM_BYPASS;
 	if (outer)
 		d->h.parent = tx_frame_id(outer);
-	if (outer && outer->type == TX_FRAME_RUN && outer->key == (__u64)q) {
+	if (in_run) {
 		outer->run.directs++;
 		d->from = TX_FROM_UNKNOWN;
 		if (outer->last.first == (__u64)skb) {
@@ -412,60 +411,12 @@ int BPF_PROG(direct_begin, struct sk_buff *skb, struct Qdisc *q,
 	return tx_noted(c, TX_PROG_direct_begin);
 }
 
-/* Writes the bypass sends that were counted in q. */
-static __always_inline void quiet_flush(struct tx_cpu *c,
-					struct tx_quiet_sum *q)
+/* The run that follows a bypass of a locked qdisc follows it at once. */
+static __always_inline void bypass_over(struct tx_cpu *c, struct Qdisc *q,
+					bool ret)
 {
-	struct tx_quiet *r;
-	int at;
-
-	at = tx_frame_push(c, TX_FRAME_RECORD, NULL);
-	r = &tx_frame_at(c, at)->quiet;
-	tx_clear(*r);
-	tx_queue_name(&r->h, q->slot);
-	r->packets = q->packets;
-	r->bytes = q->bytes;
-	r->handle = q->handle;
-	tx_frame_at(c, at)->begin = q->begin;
-	q->packets = 0;
-	c->count[TX_PROG_quiet].seen++;
-	tx_emit(TX_PROG_quiet, at, TX_QUIET, sizeof(*r));
-}
-
-/* Whether a send went as internal/event says of Quiet. */
-static __always_inline bool direct_quiet(const struct tx_frame *f, bool ret)
-{
-	const struct tx_direct *d = &f->direct;
-	const struct tx_hand *h = &d->hand;
-
-	return ret && d->from == TX_FROM_BYPASS && !d->h.flags &&
-	       d->handovers == 1 && d->pkt_len == d->bytes && h->packets == 1 &&
-	       h->attempts == 1 && !h->rc && !h->rest && !h->more &&
-	       !h->foreign && h->bytes == d->bytes &&
-	       (h->charged == h->bytes || !h->num_queued_end) &&
-	       !(d->txq_state_begin | d->txq_state_end | h->txq_state_begin |
-		 h->txq_state_end) &&
-	       d->requeues_begin == d->requeues_end && !d->gso_qlen_end;
-}
-
-static __always_inline int quiet_add(struct tx_cpu *c, __u32 slot, __u32 handle,
-				     __u64 begin, __u32 bytes)
-{
-	struct tx_quiet_sum *q = &c->quiets[slot & (TX_QUIETS - 1)];
-
-	if (q->packets &&
-	    (q->slot != slot || q->handle != handle ||
-	     q->packets >= TX_QUIET_MAX || begin - q->begin > TX_QUIET_NS))
-		quiet_flush(c, q);
-	if (!q->packets) {
-		q->slot = slot;
-		q->handle = handle;
-		q->begin = begin;
-		q->bytes = 0;
-	}
-	q->packets++;
-	q->bytes += bytes;
-	return tx_noted(c, TX_PROG_direct_end);
+	if (ret && !(q->flags & TCQ_F_NOLOCK))
+		c->bypass = (__u64)q;
 }
 
 SEC("fexit/sch_direct_xmit")
@@ -481,6 +432,13 @@ int BPF_PROG(direct_end, struct sk_buff *skb, struct Qdisc *q,
 
 	if (!c)
 		return 0;
+	c->bypass = 0;
+	if (bypass_end(c, skb, q, txq, ret)) {
+		bypass_over(c, q, ret);
+		return tx_noted(c, TX_PROG_direct_end);
+	}
+	if (c->send.first == (__u64)skb)
+		bypass_open();
 	at = tx_frame_find(c, TX_PROG_direct_end, TX_FRAME_DIRECT, skb);
 	if (at < 0) {
 		slot = queue_slot(c, TX_PROG_direct_end, dev, txq);
@@ -500,18 +458,8 @@ int BPF_PROG(direct_end, struct sk_buff *skb, struct Qdisc *q,
 	d->requeues_end = qdisc_requeues(c, q);
 	d->gso_qlen_end = q->gso_skb.qlen;
 	d->txq_state_end = txq->state;
-	/* The run that follows a bypass of a locked qdisc follows it at once. */
-	c->bypass = 0;
-	if (d->from == TX_FROM_BYPASS && ret && !(q->flags & TCQ_F_NOLOCK))
-		c->bypass = (__u64)q;
-	if (direct_quiet(f, ret)) {
-		__u64 start = f->begin;
-		__u32 bytes = d->bytes;
-
-		slot = f->slot;
-		tx_frame_drop(c, at); /* f is anybody's from here on */
-		return quiet_add(c, slot, q->handle, start, bytes);
-	}
+	if (d->from == TX_FROM_BYPASS)
+		bypass_over(c, q, ret);
 	tx_queue_name(&d->h, f->slot);
 	d->qdisc = tx_address(c, TX_PROG_direct_end, q);
 	d->qdisc_flags = q->flags;

@@ -6,13 +6,6 @@
 #ifndef TXTRACE_QUEUE_H
 #define TXTRACE_QUEUE_H
 
-struct tx_now {
-	__u32 num_queued;
-	__u32 num_compl;
-	__u32 adj_limit;
-	__u8 state;
-};
-
 static __always_inline void tx_now_read(struct tx_now *n,
 					struct netdev_queue *txq)
 {
@@ -189,6 +182,36 @@ static __always_inline void tx_queue_name(struct tx_header *h, __u32 slot)
 	h->ifindex = e->ifindex;
 	h->netns = e->netns;
 	h->txq = e->index;
+}
+
+static __always_inline __u32 qdisc_requeues(struct tx_cpu *c, struct Qdisc *q)
+{
+	__u32 n = q->qstats.requeues;
+	__u64 stats = 0;
+
+	if (!(q->flags & TCQ_F_CPUSTATS))
+		return n;
+	/* As a number: a per-CPU pointer takes arithmetic. */
+	bpf_probe_read_kernel(&stats, sizeof(stats), &q->cpu_qstats);
+	stats += tx_base(c) +
+		 bpf_core_field_offset(struct gnet_stats_queue, requeues);
+	bpf_probe_read_kernel(&n, sizeof(n), (void *)stats);
+	return n;
+}
+
+/*
+ * What others charged to a queue since the last hand-over. Hand-overs of a
+ * queue exclude each other by its transmit lock.
+ */
+static __always_inline __u32 hand_foreign(const struct tx_queue *e,
+					  __u32 num_queued)
+{
+	__u32 foreign = num_queued - e->num_queued;
+
+	if (!e->sent)
+		return TX_FOREIGN_UNKNOWN;
+	/* num_queued fell: a reset, not a send */
+	return foreign > 0x7fffffff ? 0 : foreign;
 }
 
 /* Bounds of the walks; a longer list sets TX_FLAG_WALK_CUT. What they cost is

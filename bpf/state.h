@@ -69,6 +69,8 @@ struct tx_config {
 	__u32 nqdiscs;
 	__u32 nqueues;
 	__u32 weighs; /* the programs weight_begin and weight_end are there */
+	__u32 rt; /* PREEMPT_RT: tasks interleave on a CPU */
+	__u32 pad;
 	struct tx_device_id devices[TX_FILTER_DEVICES];
 	__u32 netns[TX_FILTER_NETNS];
 	__u8 qdiscs[TX_FILTER_QDISCS][16];
@@ -140,6 +142,43 @@ struct tx_attempts {
 	__u32 pad;
 };
 
+/* The state of a queue at a moment. */
+struct tx_now {
+	__u32 num_queued;
+	__u32 num_compl;
+	__u32 adj_limit;
+	__u8 state;
+	__u8 pad[3];
+};
+
+/* How far a bypass send has come. */
+enum tx_stage {
+	TX_STAGE_BEGUN,
+	TX_STAGE_HANDED, /* dev_hard_start_xmit began */
+	TX_STAGE_TRIED, /* the driver answered */
+	TX_STAGE_BACK, /* dev_hard_start_xmit ended, all as it should */
+};
+
+/* A bypass send of one plain packet, see bypass.h. */
+struct tx_bypass {
+	__u64 first; /* 0: none is under way */
+	__u64 task;
+	__u64 begin;
+	__u32 parent;
+	__u32 slot;
+	__u32 bytes;
+	__u32 requeues;
+	__u32 gso_qlen;
+	__u32 foreign;
+	__s32 rc;
+	__u8 stage;
+	__u8 txq_state;
+	__u8 validate;
+	__u8 pad;
+	struct tx_now begun; /* the hand-over */
+	struct tx_now ended;
+};
+
 struct tx_frame {
 	__u64 task;
 	__u64 key;
@@ -192,6 +231,7 @@ struct tx_cpu {
 	__u64 base; /* where this CPU's variables lie */
 	__u64 bypass; /* qdisc whose bypass send ended last and said go on */
 	__u64 stray; /* head dequeued outside any known run */
+	struct tx_bypass send;
 	__u64 orphans; /* ends without a begin */
 	__u64 overflow; /* begins without room for a frame */
 	struct tx_quiet_sum quiets[TX_QUIETS];
@@ -258,16 +298,19 @@ static __always_inline __u64 tx_number(struct tx_cpu *c, enum tx_program prog,
  * An address as the file shows it: a keyed bijection that one known pair does
  * not give away. 0 stays 0; the multiplier is odd, or 0 for raw addresses.
  */
-static __always_inline __u64 tx_address(struct tx_cpu *c, enum tx_program prog,
-					const void *p)
+static __always_inline __u64 tx_hidden(__u64 address)
 {
-	__u64 address = tx_number(c, prog, p);
-
 	if (!address || !config.address_mul)
 		return address;
 	address = (address ^ config.address_xor) * config.address_mul;
 	address ^= address >> 32;
 	return address * config.address_mul;
+}
+
+static __always_inline __u64 tx_address(struct tx_cpu *c, enum tx_program prog,
+					const void *p)
+{
+	return tx_hidden(tx_number(c, prog, p));
 }
 
 static __always_inline bool tx_ksoftirqd(void)
@@ -301,6 +344,14 @@ static __always_inline __u8 tx_context_now(struct tx_cpu *c)
 static __always_inline __u32 tx_frame_id(const struct tx_frame *f)
 {
 	return (__u32)f->begin ?: 1;
+}
+
+/* Another device's hand-over comes: marks the frame it interrupts, if any. */
+static __always_inline void frame_nested(struct tx_frame *f)
+{
+	if ((f->type == TX_FRAME_DIRECT || f->type == TX_FRAME_HANDOVER) &&
+	    f->at.first)
+		f->h.flags |= TX_FLAG_NESTED;
 }
 
 static __always_inline struct tx_frame *tx_frame_at(struct tx_cpu *c, int at)

@@ -17,6 +17,7 @@
 #include "state.h"
 #include "queue.h"
 #include "complete.h"
+#include "bypass.h"
 #include "qdisc.h"
 #include "xmit.h"
 #include "tcp.h"

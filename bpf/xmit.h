@@ -18,17 +18,19 @@ int BPF_PROG(handover_begin, struct sk_buff *first, struct net_device *dev,
 	struct tx_cpu *c = tx_enter(TX_PROG_handover_begin);
 	struct sk_buff *s = first;
 	__u32 i, slot, bytes = 0;
-	struct tx_queue *e;
 	struct tx_hand *h;
 	struct tx_frame *f;
 	struct tx_now now;
 
 	if (!c)
 		return 0;
+	if (bypass_hand(c, first, txq))
+		return tx_noted(c, TX_PROG_handover_begin);
 	slot = queue_slot(c, TX_PROG_handover_begin, dev, txq);
 	if (!slot)
 		return tx_filtered(c, TX_PROG_handover_begin);
-	e = queue_at(slot);
+	if (c->send.first)
+		bypass_open();
 	f = tx_frame_top(c);
 	if (f && f->type == TX_FRAME_DIRECT && f->slot == slot &&
 	    !f->direct.handovers) {
@@ -40,9 +42,7 @@ int BPF_PROG(handover_begin, struct sk_buff *first, struct net_device *dev,
 			parent = tx_frame_id(f);
 			if (f->type == TX_FRAME_DIRECT && f->slot == slot)
 				f->direct.handovers++;
-			if (f->at.first && (f->type == TX_FRAME_DIRECT ||
-					    f->type == TX_FRAME_HANDOVER))
-				f->h.flags |= TX_FLAG_NESTED;
+			frame_nested(f);
 		}
 		f = tx_frame_at(c, tx_frame_push(c, TX_FRAME_HANDOVER, first));
 		tx_clear(f->handover);
@@ -61,15 +61,8 @@ int BPF_PROG(handover_begin, struct sk_buff *first, struct net_device *dev,
 	f->at.dev = (__u64)dev;
 	f->at.txq = (__u64)txq;
 	f->at.num_queued = now.num_queued;
-	/* Hand-overs of a queue exclude each other by its transmit lock. */
-	h->foreign = TX_FOREIGN_UNKNOWN;
-	if (e->sent)
-		h->foreign = now.num_queued - e->num_queued;
-	if (h->foreign > 0x7fffffff && e->sent)
-		h->foreign = 0; /* num_queued fell: a reset, not a send */
-	/* A completion that no other source has noticed. */
-	if (e->known ? e->completed != now.num_compl : now.num_queued != 0)
-		queue_check(slot, TX_SOURCE_SNAPSHOT);
+	h->foreign = hand_foreign(queue_at(slot), now.num_queued);
+	queue_look(slot, &now);
 	for (i = 0; i < TX_WALK && s; i++) {
 		bytes += s->len;
 		s = s->next;
@@ -85,7 +78,6 @@ int BPF_PROG(handover_begin, struct sk_buff *first, struct net_device *dev,
 static __always_inline void attempt_done(struct tx_frame *f, struct tx_hand *h,
 					 const struct tx_now *now)
 {
-	struct tx_queue *e = queue_at(f->slot);
 	__u32 charged = now->num_queued - f->at.num_queued;
 
 	if ((__s32)charged < 0) {
@@ -109,10 +101,7 @@ static __always_inline void attempt_done(struct tx_frame *f, struct tx_hand *h,
 			h->owed_any++;
 		}
 	}
-	/* virtio_net from 6.11 to 6.12 completes inside ndo_start_xmit. */
-	if (e->known && e->completed != now->num_compl)
-		queue_check(f->slot, TX_SOURCE_XMIT);
-	e->active = now->num_queued != now->num_compl;
+	queue_tried(f->slot, now);
 }
 
 /*
@@ -131,6 +120,11 @@ int BPF_PROG(attempt, struct sk_buff *skb, int rc, struct net_device *dev,
 
 	if (!c)
 		return 0;
+	if (bypass_is(&c->send, TX_STAGE_HANDED, skb)) {
+		c->send.rc = rc;
+		c->send.stage = TX_STAGE_TRIED;
+		return tx_noted(c, TX_PROG_attempt);
+	}
 	f = tx_frame_top(c);
 	if (!f ||
 	    (f->type != TX_FRAME_DIRECT && f->type != TX_FRAME_HANDOVER) ||
@@ -184,6 +178,10 @@ int BPF_PROG(handover_end, struct sk_buff *first, struct net_device *dev,
 
 	if (!c)
 		return 0;
+	if (bypass_back(c, first, txq, rest))
+		return tx_noted(c, TX_PROG_handover_end);
+	if (c->send.first == (__u64)first)
+		bypass_open();
 	f = tx_frame_top(c);
 	if (f && f->type == TX_FRAME_DIRECT && f->at.first == (__u64)first) {
 		at = c->top - 1;

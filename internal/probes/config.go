@@ -5,6 +5,7 @@ package probes
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 )
 
 // DeviceID names a device: the namespace's inode number and the index in it.
@@ -53,6 +54,8 @@ type bpfConfig struct {
 	Nqdiscs     uint32
 	Nqueues     uint32
 	Weighs      uint32
+	RT          uint32
+	Pad         uint32
 	Devices     [maxDevices]DeviceID
 	Netns       [maxNetns]uint32
 	Qdiscs      [maxQdiscs][16]byte
@@ -72,6 +75,9 @@ func (c *Config) kernelSide(f *Facts, p *Plan, devices []DeviceID) (*bpfConfig, 
 	}
 	if p.observes("run.weight") {
 		b.Weighs = 1
+	}
+	if strings.Contains(f.Kernel.Version, "PREEMPT_RT") {
+		b.RT = 1
 	}
 	if !c.RawAddresses {
 		b.AddressXor, b.AddressMul = rand.Uint64(), rand.Uint64()|1
