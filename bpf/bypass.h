@@ -19,11 +19,9 @@ static __always_inline bool bypass_is(const struct tx_bypass *b,
 }
 
 /* Takes the send that begins; false when it is not of one plain packet. */
-static __always_inline bool bypass_begin(struct tx_cpu *c, __u32 slot,
-					 const struct tx_frame *outer,
-					 struct sk_buff *skb, struct Qdisc *q,
-					 struct netdev_queue *txq,
-					 bool validate)
+static __always_inline bool
+bypass_begin(struct tx_cpu *c, __u32 slot, __u32 parent, struct sk_buff *skb,
+	     struct Qdisc *q, struct netdev_queue *txq, bool validate)
 {
 	struct tx_bypass *b = &c->send;
 	__u32 len = skb->len;
@@ -33,7 +31,7 @@ static __always_inline bool bypass_begin(struct tx_cpu *c, __u32 slot,
 	b->first = (__u64)skb;
 	b->task = config.rt ? bpf_get_current_task() : 0;
 	b->begin = bpf_ktime_get_ns();
-	b->parent = outer ? tx_frame_id(outer) : 0;
+	b->parent = parent;
 	b->slot = slot;
 	b->bytes = len;
 	b->requeues = qdisc_requeues(c, q);
@@ -129,7 +127,7 @@ static __always_inline bool bypass_hand(struct tx_cpu *c, struct sk_buff *first,
 	struct tx_queue *e = queue_at(b->slot);
 
 	if (!bypass_is(b, TX_STAGE_BEGUN, first) || e->txq != (__u64)txq ||
-	    first->next || first->len != b->bytes || c->top)
+	    first->next || first->len != b->bytes)
 		return false;
 	tx_now_read(&b->begun, txq);
 	b->foreign = hand_foreign(e, b->begun.num_queued);

@@ -118,6 +118,15 @@ struct napi_struct {
 	struct net_device *dev;
 };
 
+/* Of the module e1000e. */
+struct e1000_adapter {
+	struct net_device *netdev;
+};
+
+struct e1000_ring {
+	struct e1000_adapter *adapter;
+};
+
 struct sk_buff;
 
 struct rb_node {

@@ -119,26 +119,15 @@ static __always_inline __u16 run_weight(const struct tx_frame *f)
 	return weight;
 }
 
-SEC("fexit/__qdisc_run")
-int BPF_PROG(run_end, struct Qdisc *q)
+/* A run that dequeued something. */
+static __noinline int run_close(struct tx_cpu *c, struct Qdisc *q)
 {
-	struct tx_cpu *c = tx_enter(TX_PROG_run_end);
 	struct tx_frame *f;
 	struct tx_now now;
 	struct tx_run *r;
 	__u32 slot;
 	int at;
 
-	if (!c)
-		return 0;
-	/*
-	 * A run that dequeued nothing decided nothing: one follows every bypass
-	 * send. It is counted here, not recorded.
-	 */
-	if (c->begun.qdisc == (__u64)q) {
-		c->begun.qdisc = 0;
-		return tx_filtered(c, TX_PROG_run_end);
-	}
 	at = tx_frame_find(c, TX_PROG_run_end, TX_FRAME_RUN, q);
 	if (at < 0) {
 		slot = run_slot(c, TX_PROG_run_end, q);
@@ -179,6 +168,23 @@ int BPF_PROG(run_end, struct Qdisc *q)
 		r->adj_limit_begin = 0;
 	}
 	return tx_emit(TX_PROG_run_end, at, TX_RUN, sizeof(*r));
+}
+
+SEC("fexit/__qdisc_run")
+int BPF_PROG(run_end, struct Qdisc *q)
+{
+	struct tx_cpu *c = tx_enter(TX_PROG_run_end);
+
+	if (!c)
+		return 0;
+	if (c->begun.qdisc != (__u64)q)
+		return run_close(c, q);
+	/*
+	 * A run that dequeued nothing decided nothing: one follows every bypass
+	 * send. It is counted here, not recorded.
+	 */
+	c->begun.qdisc = 0;
+	return tx_filtered(c, TX_PROG_run_end);
 }
 
 /*
@@ -263,31 +269,16 @@ int BPF_PROG(action_end)
 	return tx_noted(c, TX_PROG_action_end);
 }
 
-/*
- * Fires at the end of dequeue_skb, for an empty dequeue too: then skb is NULL
- * and packets, as passed, is 1. Its txq is q->dev_queue, which is queue 0 for
- * a shared root, so the head's own mapping names the queue.
- */
-SEC("tp_btf/qdisc_dequeue")
-int BPF_PROG(dequeue, struct Qdisc *q, const struct netdev_queue *txq,
-	     int packets, struct sk_buff *skb)
+static __noinline int dequeue_list(struct tx_cpu *c, struct Qdisc *q,
+				   int packets, struct sk_buff *skb)
 {
-	struct tx_cpu *c = tx_enter(TX_PROG_dequeue);
 	struct tx_list l = {};
 	struct tx_dequeue *d;
-	struct tx_frame *f;
+	struct tx_frame *f = run_frame(c, q);
 	struct tx_now now;
 	__u32 slot;
 	int at;
 
-	if (!c)
-		return 0;
-	f = run_frame(c, q);
-	if (!skb) {
-		if (f)
-			f->run.empty++;
-		return tx_filtered(c, TX_PROG_dequeue);
-	}
 	if (!f)
 		f = run_open(c, TX_PROG_dequeue, q);
 	slot = f ? f->slot : run_slot(c, TX_PROG_dequeue, q);
@@ -345,43 +336,61 @@ int BPF_PROG(dequeue, struct Qdisc *q, const struct netdev_queue *txq,
 	return tx_emit(TX_PROG_dequeue, at, TX_DEQUEUE, sizeof(*d));
 }
 
-SEC("fentry/sch_direct_xmit")
-int BPF_PROG(direct_begin, struct sk_buff *skb, struct Qdisc *q,
-	     struct net_device *dev, struct netdev_queue *txq, void *root_lock,
-	     bool validate)
+/*
+ * Fires at the end of dequeue_skb, for an empty dequeue too: then skb is NULL
+ * and packets, as passed, is 1. Its txq is q->dev_queue, which is queue 0 for
+ * a shared root, so the head's own mapping names the queue.
+ */
+SEC("tp_btf/qdisc_dequeue")
+int BPF_PROG(dequeue, struct Qdisc *q, const struct netdev_queue *txq,
+	     int packets, struct sk_buff *skb)
 {
-	struct tx_cpu *c = tx_enter(TX_PROG_direct_begin);
-	struct tx_frame *f, *outer;
-	struct tx_direct *d;
-	bool in_run;
-	__u32 slot;
+	struct tx_cpu *c = tx_enter(TX_PROG_dequeue);
+	struct tx_frame *f;
 
 	if (!c)
 		return 0;
-	slot = queue_slot(c, TX_PROG_direct_begin, dev, txq);
-	if (!slot)
-		return tx_filtered(c, TX_PROG_direct_begin);
+	if (skb)
+		return dequeue_list(c, q, packets, skb);
+	f = run_frame(c, q);
+	if (f)
+		f->run.empty++;
+	return tx_filtered(c, TX_PROG_dequeue);
+}
+
+/* What begins with other frames open, or is not plain. */
+static __noinline int direct_open(__u64 *ctx, struct tx_cpu *c, __u32 slot)
+{
+	struct sk_buff *skb = (void *)ctx[0];
+	struct Qdisc *q = (void *)ctx[1];
+	struct netdev_queue *txq = (void *)ctx[3];
+	bool validate = ctx[5], in_run = false;
+	struct tx_frame *f, *outer;
+	struct tx_direct *d;
+	__u32 parent = 0;
+
 	if (c->send.first)
 		bypass_open();
 	outer = tx_frame_top(c);
-	if (outer)
+	if (outer) {
+		parent = tx_frame_id(outer);
 		frame_nested(outer);
-	in_run = outer && outer->type == TX_FRAME_RUN && outer->key == (__u64)q;
-	if (!in_run && bypass_begin(c, slot, outer, skb, q, txq, validate))
+		in_run = outer->type == TX_FRAME_RUN && outer->key == (__u64)q;
+	}
+	if (!in_run && bypass_begin(c, slot, parent, skb, q, txq, validate))
 		return tx_noted(c, TX_PROG_direct_begin);
 	f = tx_frame_at(c, tx_frame_push(c, TX_FRAME_DIRECT, skb));
 	tx_clear(f->direct);
 	tx_clear(f->at);
 	f->slot = slot;
 	d = &f->direct;
+	d->h.parent = parent;
 	d->first = tx_address(c, TX_PROG_direct_begin, skb);
 	d->validate = validate;
 	d->requeues_begin = qdisc_requeues(c, q);
 	d->gso_qlen_begin = q->gso_skb.qlen;
 	d->txq_state_begin = txq->state;
 	d->from = TX_FROM_BYPASS;
-	if (outer)
-		d->h.parent = tx_frame_id(outer);
 	if (in_run) {
 		outer->run.directs++;
 		d->from = TX_FROM_UNKNOWN;
@@ -411,6 +420,25 @@ int BPF_PROG(direct_begin, struct sk_buff *skb, struct Qdisc *q,
 	return tx_noted(c, TX_PROG_direct_begin);
 }
 
+SEC("fentry/sch_direct_xmit")
+int BPF_PROG(direct_begin, struct sk_buff *skb, struct Qdisc *q,
+	     struct net_device *dev, struct netdev_queue *txq, void *root_lock,
+	     bool validate)
+{
+	struct tx_cpu *c = tx_enter(TX_PROG_direct_begin);
+	__u32 slot;
+
+	if (!c)
+		return 0;
+	slot = queue_slot(c, TX_PROG_direct_begin, dev, txq);
+	if (!slot)
+		return tx_filtered(c, TX_PROG_direct_begin);
+	if (!c->top && !c->send.first &&
+	    bypass_begin(c, slot, 0, skb, q, txq, validate))
+		return tx_noted(c, TX_PROG_direct_begin);
+	return direct_open(ctx, c, slot);
+}
+
 /* The run that follows a bypass of a locked qdisc follows it at once. */
 static __always_inline void bypass_over(struct tx_cpu *c, struct Qdisc *q,
 					bool ret)
@@ -419,24 +447,18 @@ static __always_inline void bypass_over(struct tx_cpu *c, struct Qdisc *q,
 		c->bypass = (__u64)q;
 }
 
-SEC("fexit/sch_direct_xmit")
-int BPF_PROG(direct_end, struct sk_buff *skb, struct Qdisc *q,
-	     struct net_device *dev, struct netdev_queue *txq, void *root_lock,
-	     bool validate, bool ret)
+/* What ends with a frame, and a record. */
+static __noinline int direct_close(__u64 *ctx, struct tx_cpu *c)
 {
-	struct tx_cpu *c = tx_enter(TX_PROG_direct_end);
+	struct sk_buff *skb = (void *)ctx[0];
+	struct Qdisc *q = (void *)ctx[1];
+	struct net_device *dev = (void *)ctx[2];
+	struct netdev_queue *txq = (void *)ctx[3];
 	struct tx_direct *d;
 	struct tx_frame *f;
 	__u32 slot;
 	int at;
 
-	if (!c)
-		return 0;
-	c->bypass = 0;
-	if (bypass_end(c, skb, q, txq, ret)) {
-		bypass_over(c, q, ret);
-		return tx_noted(c, TX_PROG_direct_end);
-	}
 	if (c->send.first == (__u64)skb)
 		bypass_open();
 	at = tx_frame_find(c, TX_PROG_direct_end, TX_FRAME_DIRECT, skb);
@@ -449,7 +471,7 @@ int BPF_PROG(direct_end, struct sk_buff *skb, struct Qdisc *q,
 		f = tx_frame_at(c, at);
 		tx_clear(f->direct);
 		f->slot = slot;
-		f->direct.validate = validate;
+		f->direct.validate = ctx[5];
 		f->direct.from = TX_FROM_UNKNOWN;
 		f->direct.h.flags = TX_FLAG_PARTIAL;
 	}
@@ -458,14 +480,30 @@ int BPF_PROG(direct_end, struct sk_buff *skb, struct Qdisc *q,
 	d->requeues_end = qdisc_requeues(c, q);
 	d->gso_qlen_end = q->gso_skb.qlen;
 	d->txq_state_end = txq->state;
+	d->result = ctx[6];
 	if (d->from == TX_FROM_BYPASS)
-		bypass_over(c, q, ret);
+		bypass_over(c, q, d->result);
 	tx_queue_name(&d->h, f->slot);
 	d->qdisc = tx_address(c, TX_PROG_direct_end, q);
 	d->qdisc_flags = q->flags;
 	d->handle = q->handle;
-	d->result = ret;
 	d->bad_qlen_end = q->skb_bad_txq.qlen;
 	d->qdisc_state_end = q->state;
 	return tx_emit(TX_PROG_direct_end, at, TX_DIRECT, sizeof(*d));
+}
+
+SEC("fexit/sch_direct_xmit")
+int BPF_PROG(direct_end, struct sk_buff *skb, struct Qdisc *q,
+	     struct net_device *dev, struct netdev_queue *txq, void *root_lock,
+	     bool validate, bool ret)
+{
+	struct tx_cpu *c = tx_enter(TX_PROG_direct_end);
+
+	if (!c)
+		return 0;
+	c->bypass = 0;
+	if (!bypass_end(c, skb, q, txq, ret))
+		return direct_close(ctx, c);
+	bypass_over(c, q, ret);
+	return tx_noted(c, TX_PROG_direct_end);
 }

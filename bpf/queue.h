@@ -158,17 +158,31 @@ static __always_inline __u32 queue_learn(__u64 number, struct net_device *dev,
 	return slot;
 }
 
-/* The queue's slot, 0 when it is not wanted or the table is full. */
+static __noinline __u32 queue_find(__u64 number, struct net_device *dev,
+				   struct netdev_queue *txq)
+{
+	__u32 slot = queue_slots[queue_hash(number) & (TX_QUEUE_HASH - 1)];
+	struct tx_queue *e = queue_at(slot);
+
+	if (e->txq != number || e->generation != generation)
+		slot = queue_learn(number, dev, txq);
+	return slot;
+}
+
+/*
+ * The queue's slot, 0 when it is not wanted or the table is full. The last one
+ * that was asked for on this CPU is tried first.
+ */
 static __always_inline __u32 queue_slot(struct tx_cpu *c, enum tx_program prog,
 					struct net_device *dev,
 					struct netdev_queue *txq)
 {
-	__u64 number = tx_number(c, prog, txq);
-	__u32 slot = queue_slots[queue_hash(number) & (TX_QUEUE_HASH - 1)];
+	__u32 slot = c->hint;
 	struct tx_queue *e = queue_at(slot);
 
-	if (e->txq != number || e->generation != generation) {
-		slot = queue_learn(number, dev, txq);
+	if (e->txq != (__u64)txq || e->generation != generation) {
+		slot = queue_find(tx_number(c, prog, txq), dev, txq);
+		c->hint = slot;
 		e = queue_at(slot);
 	}
 	return e->wanted ? slot : 0;

@@ -30,6 +30,7 @@ enum tx_program {
 	TX_PROG_action_end,
 	TX_PROG_complete_napi,
 	TX_PROG_complete_hardirq,
+	TX_PROG_complete_e1000e,
 	TX_PROG_write_begin,
 	TX_PROG_write_end,
 	TX_PROG_wfree_begin,
@@ -232,6 +233,8 @@ struct tx_cpu {
 	__u64 bypass; /* qdisc whose bypass send ended last and said go on */
 	__u64 stray; /* head dequeued outside any known run */
 	struct tx_bypass send;
+	__u32 hint; /* a slot that may be the queue's */
+	__u32 pad;
 	__u64 orphans; /* ends without a begin */
 	__u64 overflow; /* begins without room for a frame */
 	struct tx_quiet_sum quiets[TX_QUIETS];

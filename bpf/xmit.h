@@ -11,21 +11,17 @@ static __always_inline struct tx_hand *frame_hand(struct tx_frame *f)
 	return f->type == TX_FRAME_DIRECT ? &f->direct.hand : &f->handover.hand;
 }
 
-SEC("fentry/dev_hard_start_xmit")
-int BPF_PROG(handover_begin, struct sk_buff *first, struct net_device *dev,
-	     struct netdev_queue *txq)
+/* One that a frame keeps. */
+static __noinline int handover_open(struct tx_cpu *c, struct sk_buff *first,
+				    struct net_device *dev,
+				    struct netdev_queue *txq)
 {
-	struct tx_cpu *c = tx_enter(TX_PROG_handover_begin);
 	struct sk_buff *s = first;
 	__u32 i, slot, bytes = 0;
 	struct tx_hand *h;
 	struct tx_frame *f;
 	struct tx_now now;
 
-	if (!c)
-		return 0;
-	if (bypass_hand(c, first, txq))
-		return tx_noted(c, TX_PROG_handover_begin);
 	slot = queue_slot(c, TX_PROG_handover_begin, dev, txq);
 	if (!slot)
 		return tx_filtered(c, TX_PROG_handover_begin);
@@ -74,6 +70,19 @@ int BPF_PROG(handover_begin, struct sk_buff *first, struct net_device *dev,
 	return tx_noted(c, TX_PROG_handover_begin);
 }
 
+SEC("fentry/dev_hard_start_xmit")
+int BPF_PROG(handover_begin, struct sk_buff *first, struct net_device *dev,
+	     struct netdev_queue *txq)
+{
+	struct tx_cpu *c = tx_enter(TX_PROG_handover_begin);
+
+	if (!c)
+		return 0;
+	if (!bypass_hand(c, first, txq))
+		return handover_open(c, first, dev, txq);
+	return tx_noted(c, TX_PROG_handover_begin);
+}
+
 /* Accounts an attempt of the driver; now is the queue after it. */
 static __always_inline void attempt_done(struct tx_frame *f, struct tx_hand *h,
 					 const struct tx_now *now)
@@ -109,22 +118,13 @@ static __always_inline void attempt_done(struct tx_frame *f, struct tx_hand *h,
  * address may be used. The queue pointer comes from the frame, so unless it is
  * the device's first queue its fields need probe reads.
  */
-SEC("tp_btf/net_dev_xmit")
-int BPF_PROG(attempt, struct sk_buff *skb, int rc, struct net_device *dev,
-	     unsigned int len)
+static __noinline int attempt_framed(struct tx_cpu *c, int rc,
+				     struct net_device *dev)
 {
-	struct tx_cpu *c = tx_enter(TX_PROG_attempt);
 	struct tx_now now = {};
 	struct tx_hand *h;
 	struct tx_frame *f;
 
-	if (!c)
-		return 0;
-	if (bypass_is(&c->send, TX_STAGE_HANDED, skb)) {
-		c->send.rc = rc;
-		c->send.stage = TX_STAGE_TRIED;
-		return tx_noted(c, TX_PROG_attempt);
-	}
 	f = tx_frame_top(c);
 	if (!f ||
 	    (f->type != TX_FRAME_DIRECT && f->type != TX_FRAME_HANDOVER) ||
@@ -164,22 +164,34 @@ int BPF_PROG(attempt, struct sk_buff *skb, int rc, struct net_device *dev,
 	return tx_noted(c, TX_PROG_attempt);
 }
 
-SEC("fexit/dev_hard_start_xmit")
-int BPF_PROG(handover_end, struct sk_buff *first, struct net_device *dev,
-	     struct netdev_queue *txq, int *rcp, struct sk_buff *rest)
+SEC("tp_btf/net_dev_xmit")
+int BPF_PROG(attempt, struct sk_buff *skb, int rc, struct net_device *dev,
+	     unsigned int len)
 {
-	struct tx_cpu *c = tx_enter(TX_PROG_handover_end);
-	struct sk_buff *s = rest;
+	struct tx_cpu *c = tx_enter(TX_PROG_attempt);
+
+	if (!c)
+		return 0;
+	if (!bypass_is(&c->send, TX_STAGE_HANDED, skb))
+		return attempt_framed(c, rc, dev);
+	c->send.rc = rc;
+	c->send.stage = TX_STAGE_TRIED;
+	return tx_noted(c, TX_PROG_attempt);
+}
+
+static __noinline int handover_close(__u64 *ctx, struct tx_cpu *c)
+{
+	struct sk_buff *first = (void *)ctx[0];
+	struct net_device *dev = (void *)ctx[1];
+	struct netdev_queue *txq = (void *)ctx[2];
+	void *rcp = (void *)ctx[3];
+	struct sk_buff *rest = (void *)ctx[4], *s = rest;
 	struct tx_hand *h;
 	struct tx_frame *f;
 	struct tx_now now;
 	__u32 i, slot;
 	int at;
 
-	if (!c)
-		return 0;
-	if (bypass_back(c, first, txq, rest))
-		return tx_noted(c, TX_PROG_handover_end);
 	if (c->send.first == (__u64)first)
 		bypass_open();
 	f = tx_frame_top(c);
@@ -234,6 +246,19 @@ int BPF_PROG(handover_end, struct sk_buff *first, struct net_device *dev,
 	tx_queue_name(&f->h, f->slot);
 	return tx_emit(TX_PROG_handover_end, at, TX_HANDOVER,
 		       sizeof(f->handover));
+}
+
+SEC("fexit/dev_hard_start_xmit")
+int BPF_PROG(handover_end, struct sk_buff *first, struct net_device *dev,
+	     struct netdev_queue *txq, int *rcp, struct sk_buff *rest)
+{
+	struct tx_cpu *c = tx_enter(TX_PROG_handover_end);
+
+	if (!c)
+		return 0;
+	if (!bypass_back(c, first, txq, rest))
+		return handover_close(ctx, c);
+	return tx_noted(c, TX_PROG_handover_end);
 }
 
 SEC("tp_btf/net_dev_xmit_timeout")

@@ -30,6 +30,7 @@ type Facts struct {
 	Fields      map[string]bool     `json:"fields"`
 	Ftrace      bool                `json:"ftrace"`   // available_filter_functions could be read
 	BTF         string              `json:"btf"`      // where the BTF came from, empty: none
+	Drivers     []string            `json:"drivers"`  // of the devices that have hardware, each once; nil: not all were seen
 	Lockdown    string              `json:"lockdown"` // none, integrity, confidentiality; empty: no lockdown LSM
 	Caps        map[string]bool     `json:"capabilities"`
 }
@@ -57,12 +58,16 @@ func Gather(kernelBTF string) (*Facts, error) {
 	f.capabilities()
 	f.symbols(functions)
 	f.traceable(functions)
+	f.Drivers = drivers()
 	spec, from, err := kernelTypes(kernelBTF)
 	if err != nil {
 		return f, err
 	}
 	f.BTF = from
 	f.types(spec, functions, tracepoints)
+	if kernelBTF == "" {
+		f.moduleTypes()
+	}
 	return f, nil
 }
 
@@ -102,6 +107,27 @@ func (f *Facts) types(spec *btf.Spec, functions, tracepoints []string) {
 	f.Fields["net_hotdata.dev_tx_weight"] = offsetOf(spec, "net_hotdata", "dev_tx_weight") >= 0
 	f.Fields["dql.order"] = dqlOrder(spec)
 	f.Kernel.SkbTruesize = skbTruesize(spec)
+}
+
+// moduleTypes fills in what the BTF of loaded modules knows.
+func (f *Facts) moduleTypes() {
+	for _, pt := range points {
+		for _, s := range pt.Sources {
+			if s.Module == "" {
+				continue
+			}
+			spec, err := btf.LoadKernelModuleSpec(s.Module)
+			if err != nil {
+				continue // not loaded, or without BTF
+			}
+			for _, name := range s.Functions {
+				var fn *btf.Func
+				fact := f.Functions[name]
+				fact.BTF = spec.TypeByName(name, &fn) == nil
+				f.Functions[name] = fact
+			}
+		}
+	}
 }
 
 // atomicFetch asks the verifier for the instruction that every record's number

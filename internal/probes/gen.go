@@ -9,9 +9,11 @@
 // through the sequence number each carries, and the reader is woken by fill
 // level or after a tick, never per record.
 //
-// Decision: completions in hard interrupt are seen at the exit of
-// __handle_irq_event_percpu, which needs no table of drivers, at one run per
-// interrupt.
+// Decision: completions in hard interrupt are seen at the exit of the driver's
+// own function where all devices have drivers of a short table, else at that
+// of __handle_irq_event_percpu, which knows no driver but runs, and looks at
+// every queue, at each interrupt. A device that comes while recording, with a
+// driver of another kind, has its completions noticed by its next hand-over.
 //
 // Decision: what most recordings do not need and not all can afford is an
 // extra: a point with a name in With is observed only if that is asked for.

@@ -84,6 +84,19 @@ func (p *Plan) observes(fact string) bool {
 
 // gap says what the kernel lacks for a source, "" when nothing.
 func (f *Facts) gap(s Source) string {
+	if s.Drivers != nil {
+		if f.Drivers == nil {
+			return "not all devices could be looked at"
+		}
+		for _, name := range f.Drivers {
+			if !slices.Contains(s.Drivers, name) {
+				return fmt.Sprintf("a device of %s may complete elsewhere", name)
+			}
+		}
+	}
+	if s.Module != "" && !f.Caps["CAP_SYS_ADMIN"] {
+		return "the BTF of modules takes CAP_SYS_ADMIN"
+	}
 	for _, name := range s.Functions {
 		fn := f.Functions[name]
 		switch {

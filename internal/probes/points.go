@@ -22,8 +22,15 @@ type Source struct {
 	Functions   []string // must be one symbol, one BTF function, and traceable
 	Tracepoints []string // must have a BTF typedef btf_trace_NAME
 	Symbols     []string // must be in kallsyms
+	Module      string   // the loaded module that Functions are of, empty: the kernel itself
+	Drivers     []string // no device may have another driver; nil: any may
 	Fields      []string // must hold among Facts.Fields
 }
+
+// pollers are drivers none of whose hard interrupts moves a queue's
+// num_completed: they complete in NAPI polls or in ndo_start_xmit, or have no
+// BQL, which was measured, or no hardware (tun, bridge).
+var pollers = []string{"bridge", "e1000", "igb", "tun", "virtio_net", "vmxnet3"}
 
 // points is the whole of what txtrace observes, in the order of the path.
 var points = []Point{
@@ -127,10 +134,18 @@ var points = []Point{
 	},
 	{
 		Fact: "complete.hardirq", Meaning: "completions that hard interrupts made (e1000e with MSI-X, 8139cp)",
-		Sources: []Source{{
-			Name: "fexit __handle_irq_event_percpu", Backend: "btf",
-			Programs: []string{"complete_hardirq"}, Functions: []string{"__handle_irq_event_percpu"},
-		}},
+		Sources: []Source{
+			{Name: "napi_poll: no device needs more", Backend: "btf", Tracepoints: []string{"napi_poll"}, Drivers: pollers},
+			{
+				Name: "fexit e1000_clean_tx_irq", Backend: "btf",
+				Programs: []string{"complete_e1000e"}, Functions: []string{"e1000_clean_tx_irq"},
+				Module: "e1000e", Drivers: append([]string{"e1000e"}, pollers...),
+			},
+			{
+				Name: "fexit __handle_irq_event_percpu", Backend: "btf",
+				Programs: []string{"complete_hardirq"}, Functions: []string{"__handle_irq_event_percpu"},
+			},
+		},
 	},
 	{
 		Fact: "tsq.throttle", Meaning: "tcp_write_xmit set TSQ_THROTTLED",

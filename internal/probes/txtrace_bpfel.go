@@ -25,6 +25,7 @@ const (
 	txtraceProgActionBegin     = "action_begin"
 	txtraceProgActionEnd       = "action_end"
 	txtraceProgAttempt         = "attempt"
+	txtraceProgCompleteE1000e  = "complete_e1000e"
 	txtraceProgCompleteHardirq = "complete_hardirq"
 	txtraceProgCompleteNapi    = "complete_napi"
 	txtraceProgDequeue         = "dequeue"
@@ -105,6 +106,7 @@ type txtraceProgramSpecs struct {
 	ActionBegin     *ebpf.ProgramSpec `ebpf:"action_begin"`
 	ActionEnd       *ebpf.ProgramSpec `ebpf:"action_end"`
 	Attempt         *ebpf.ProgramSpec `ebpf:"attempt"`
+	CompleteE1000e  *ebpf.ProgramSpec `ebpf:"complete_e1000e"`
 	CompleteHardirq *ebpf.ProgramSpec `ebpf:"complete_hardirq"`
 	CompleteNapi    *ebpf.ProgramSpec `ebpf:"complete_napi"`
 	Dequeue         *ebpf.ProgramSpec `ebpf:"dequeue"`
@@ -220,6 +222,7 @@ type txtracePrograms struct {
 	ActionBegin     *ebpf.Program `ebpf:"action_begin"`
 	ActionEnd       *ebpf.Program `ebpf:"action_end"`
 	Attempt         *ebpf.Program `ebpf:"attempt"`
+	CompleteE1000e  *ebpf.Program `ebpf:"complete_e1000e"`
 	CompleteHardirq *ebpf.Program `ebpf:"complete_hardirq"`
 	CompleteNapi    *ebpf.Program `ebpf:"complete_napi"`
 	Dequeue         *ebpf.Program `ebpf:"dequeue"`
@@ -250,6 +253,7 @@ func (p *txtracePrograms) Close() error {
 		p.ActionBegin,
 		p.ActionEnd,
 		p.Attempt,
+		p.CompleteE1000e,
 		p.CompleteHardirq,
 		p.CompleteNapi,
 		p.Dequeue,
