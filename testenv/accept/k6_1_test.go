@@ -45,6 +45,9 @@ func Test6_1(t *testing.T) {
 	}
 	t.Run("frugal", func(t *testing.T) { frugal(t, g.report(t, filepath.Join(dirs["bulk-udp"], "capture.txtrace"))) })
 	t.Run("budget", func(t *testing.T) { budget(t, g, filepath.Join(dirs["bulk-udp"], "capture.txtrace")) })
+	t.Run("model", func(t *testing.T) {
+		modelled(t, g, filepath.Join(dirs["bulk-udp"], "capture.txtrace"), "quota=stop", 64)
+	})
 }
 
 // scenarios runs each in one guest, with perf beside txtrace, and those again
