@@ -156,6 +156,22 @@ func TestHealthy(t *testing.T) {
 	}
 }
 
+// The header says of every fact that a rule needs whether it is there.
+func TestFacts(t *testing.T) {
+	c := Default()
+	told := make(map[string]bool)
+	for _, choice := range newSim(&c).header().Plan {
+		told[choice.Fact] = true
+	}
+	for _, r := range rules.All() {
+		for _, f := range r.Needs {
+			if !told[f] {
+				t.Errorf("%s needs %s, of which the header says nothing", r.ID, f)
+			}
+		}
+	}
+}
+
 // tcp is four sockets with GSO packets.
 func tcp(c *Config) {
 	c.Senders.Protocol, c.Senders.Length, c.Senders.Segments, c.Senders.Count = TCP, 1514, 16, 4
