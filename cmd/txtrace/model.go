@@ -168,7 +168,12 @@ func (m *modelFlags) arrivals(ctx context.Context, t *tool, path string) (*load,
 	}
 	defer file.Close()
 	list, err := sim.Read(r)
-	if err != nil {
+	switch {
+	case errors.Is(err, sim.ErrLong):
+		f := usage(path, "not replayed", err.Error(), "record for a shorter time")
+		f.code = exitSkip
+		return nil, f
+	case err != nil:
 		return nil, notRead(path, err)
 	}
 	for _, q := range list {

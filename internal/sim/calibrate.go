@@ -93,7 +93,7 @@ func (q *Recorded) device(h *capture.Header, d *Device) {
 	case n[event.SourceNAPI] == 0 && n[event.SourceXmit] > 0:
 		d.Completion = CompleteXmit
 	}
-	d.BQL = len(t.interrupts) > 0
+	d.BQL = len(t.completions) > 0
 	d.Delay = time.Duration(median(t.delays))
 	for _, b := range q.Device.BQL {
 		if b.Txq == uint32(q.Txq) {
@@ -144,11 +144,11 @@ func (q *Recorded) ring(d *Device) {
 func (q *Recorded) irq(cpus int) int {
 	counts := make([]int, cpus)
 	best := 0
-	for _, i := range q.trace.interrupts {
-		if int(i.CPU) < cpus {
-			counts[i.CPU]++
-			if counts[i.CPU] > counts[best] {
-				best = int(i.CPU)
+	for _, i := range q.trace.completions {
+		if int(i.cpu) < cpus {
+			counts[i.cpu]++
+			if counts[i.cpu] > counts[best] {
+				best = int(i.cpu)
 			}
 		}
 	}
