@@ -132,3 +132,16 @@ func (m *metrics) spread(name, unit string, s Spread) {
 	m.count(name+".max", unit, s.Max)
 	m.add(name+".mean", unit, s.Mean)
 }
+
+// Metrics is the report as a list.
+func (g *GROReport) Metrics() []Metric {
+	var m metrics
+	m.count("gro.lists", "", g.Lists)
+	m.count("gro.skbs", "packets", g.Skbs)
+	m.count("gro.segs", "packets", g.Segs)
+	m.count("gro.bytes", "bytes", g.Bytes)
+	m.by("gro.why", g.Why)
+	m.hist("gro.size", g.Size)
+	m.hist("gro.count", g.Count)
+	return m
+}

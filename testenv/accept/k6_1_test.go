@@ -52,11 +52,11 @@ func Test6_1(t *testing.T) {
 
 // scenarios runs each in one guest, with perf beside txtrace, and those again
 // in which perf lost events: its histogram proves nothing then.
-func (g *guest) scenarios(t *testing.T, kernel string, names []string) map[string]string {
+func (g *guest) scenarios(t *testing.T, kernel string, names []string, args ...string) map[string]string {
 	t.Helper()
 	dirs := make(map[string]string)
 	for try := 1; ; try++ {
-		out := g.boot(t, fmt.Sprintf("boot%d", try), kernel, "-scenario", strings.Join(names, ","), "-tools", "txtrace,perf")
+		out := g.boot(t, fmt.Sprintf("boot%d", try), kernel, append(args, "-scenario", strings.Join(names, ","), "-tools", "txtrace,perf")...)
 		var again []string
 		for _, name := range names {
 			dirs[name] = filepath.Join(out, name)
