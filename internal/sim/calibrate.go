@@ -71,6 +71,10 @@ func (q *Recorded) Configure(h *capture.Header) Config {
 	c.IRQ = q.irq(c.CPUs)
 	q.device(h, &c.Device)
 	c.Costs = q.trace.costs()
+	for _, one := range c.Costs.All() {
+		*one.Cost = min(*one.Cost, time.Second) // of a machine that stood still
+	}
+	c.Device.Delay = min(c.Device.Delay, time.Second)
 	c.Kernel = map[model.Switch]model.Variant{model.SwitchDoorbell: model.DoorbellAnyStop}
 	if d := c.Device.Driver; d == "virtio_net" || d == "mlx5_core" {
 		c.Kernel[model.SwitchDoorbell] = model.DoorbellDrvStop

@@ -26,6 +26,7 @@ type Recorded struct {
 	Txq            uint16
 	Device         capture.Device // as the header has it
 	Kind           string         // of its qdisc
+	Shared         bool           // the qdisc serves other queues, too: what is its own load is not known
 	PerCPU         bool           // the qdisc's length is not known: packets arrive when they are dequeued
 	Load           Load
 	Packets        uint64 // dequeued for the first time
@@ -33,10 +34,6 @@ type Recorded struct {
 
 	trace trace
 }
-
-// ErrShared says that a recording has no queue with a qdisc of its own: what
-// reached a shared one is not known queue by queue.
-var ErrShared = errors.New("no queue has a qdisc of its own")
 
 // ErrLong says that a recording has more packets than are kept in memory.
 var ErrLong = errors.New("more packets than can be replayed")
@@ -162,6 +159,7 @@ func (q *Recorded) dequeue(d *event.Dequeue) {
 		t.fresh += uint64(n)
 		t.lens = append(t.lens, lens{n, d.GsoSegs, d.FirstLen, d.LastLen, d.Bytes})
 	}
+	q.Shared = q.Shared || d.QdiscFlags&event.QdiscOneTxQueue == 0
 	q.PerCPU = q.PerCPU || d.Flags&event.FlagPerCPU != 0
 	t.point(d.Time, uint64(d.Qlen-d.GsoQlen), d.CPU)
 	t.dequeued(d, n)
@@ -187,6 +185,7 @@ func (q *Recorded) run(r *event.Run) {
 	}
 	t.inRun = false
 	q.Runs++
+	q.Shared = q.Shared || r.QdiscFlags&event.QdiscOneTxQueue == 0
 	q.Kind = event.Text(r.QdiscKind[:])
 	if r.Flags&(event.FlagPartial|event.FlagPerCPU) == 0 {
 		t.add(point{
