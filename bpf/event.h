@@ -352,7 +352,7 @@ struct tx_pick_sum {
 	__u32 unkept;
 	__u32 hashed;
 	__u32 mapped;
-	__u32 pad;
+	__u32 hinted;
 };
 
 struct tx_picks {

@@ -199,12 +199,14 @@ static __always_inline int pick_count(struct tx_cpu *c, __u32 slot,
 			n->again++;
 		else
 			n->unkept++;
-		if (pick_by_flow(r) == TX_NO_QUEUE)
-			; /* not held against anything */
-		else if (r->maps & TX_MAPS_CPUS)
+		if (pick_by_flow(r) == TX_NO_QUEUE) {
+			/* not held against anything */
+		} else if (r->maps & TX_MAPS_CPUS) {
 			n->mapped++;
-		else if (!r->maps)
+		} else if (!r->maps) {
 			n->hashed++;
+			n->hinted += r->rx_mapping != 0;
+		}
 	}
 	return tx_noted(c, TX_PROG_pick_end);
 }

@@ -119,6 +119,7 @@ func (p *PickReport) Metrics() []Metric {
 	m.count("picks.count", "", p.Picks)
 	m.count("picks.bytes", "bytes", p.Bytes)
 	m.by("picks.why", p.Why)
+	m.by("picks.by", p.By)
 	m.count("picks.moves", "", p.Moves)
 	m.count("picks.moves_in_flight", "", p.MovesInFlight)
 	m.dist("picks.in_flight", "bytes", p.InFlight)

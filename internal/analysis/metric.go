@@ -170,6 +170,7 @@ type PickReport struct {
 	Picks         U64            `json:"picks"`
 	Bytes         U64            `json:"bytes"` // of the skbs, headers counted once for each
 	Why           map[string]U64 `json:"why"`   // hit, or for a choice: only driver new expired shrunk ooo
+	By            map[string]U64 `json:"by"`    // what chose: hash, hint (the receive queue that the skb names), xps (and the hash after it)
 	Moves         U64            `json:"moves"` // a socket's queue became another one
 	MovesInFlight U64            `json:"moves_in_flight"`
 	InFlight      Dist           `json:"in_flight_bytes"` // at those moves, in other skbs of the socket

@@ -472,7 +472,7 @@ type PickCounts struct {
 	Unkept uint32 // chosen for a skb whose socket, if any, keeps no queue
 	Hashed uint32 // of the two above: by the hash, without XPS, and what the hash says
 	Mapped uint32 // of them: on a device with XPS by CPU, and what XPS and the hash say
-	Pad    uint32
+	Hinted uint32 // of Hashed: by the queue that the skb says it was received on
 }
 
 // Bits of GRO.Within.

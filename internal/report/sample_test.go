@@ -52,6 +52,7 @@ func sample() *analysis.Result {
 		Picks: []analysis.PickReport{{
 			Netns: 4026532200, Ifindex: 2, Ifname: "eth0", Picks: 8043, Bytes: 123456789,
 			Why:   map[string]analysis.U64{"hit": 2836, "ooo": 5181, "new": 26},
+			By:    map[string]analysis.U64{"xps": 3000, "hash": 2200, "hint": 7},
 			Moves: 552, MovesInFlight: 3, InFlight: analysis.Dist{Count: 3, Sum: 9000, Min: 2000, Max: 4000, Mean: 3000},
 			Flows: analysis.Spread{Sum: 4, Max: 3, Mean: 2}, QueueBytes: analysis.Spread{Sum: 123456789, Max: 100000000, Mean: 61728394.5},
 			Queues: []analysis.PickQueue{{Txq: 0, Picks: 8000, Bytes: 100000000, Flows: 3}, {Txq: 1, Picks: 43, Bytes: 23456789, Flows: 1}},

@@ -3,6 +3,8 @@
 package rules
 
 import (
+	"testing"
+
 	"github.com/txtrace/txtrace/internal/analysis"
 	"github.com/txtrace/txtrace/internal/event"
 	"github.com/txtrace/txtrace/internal/model"
@@ -140,6 +142,40 @@ func (g *random) receives() {
 func (g *random) up(segs []uint32) {
 	g.goUp(segs...).Batch = uint32(g.batch)
 	g.wrote = false
+}
+
+// What went wrong with queues, and what only looks so.
+func TestPickCases(t *testing.T) {
+	for _, c := range []struct {
+		name, rule string
+		build      func(*trace)
+		want       analysis.Verdict
+	}{
+		{"C-S1 closing a socket clears its queue while it sends", "Q3", func(t *trace) {
+			t.pick(nil)
+			p := t.pick(func(p *event.Pick) { byXPS(p, 1) })
+			p.Before, p.Last, p.Wmem = 2, 2, 5*2304+1
+		}, analysis.VerdictFail},
+		{"C-S6 sender_cpu is a NAPI's number", "Q8", func(t *trace) {
+			t.header.Kernel.PossibleCPUs = 12
+			t.pick(func(p *event.Pick) {
+				byXPS(p, 2)
+				forwarded(p, 0)
+				p.SenderCPU, p.RxMapping, p.XpsCPU = 72, 0, event.NoQueue
+			})
+		}, analysis.VerdictFail},
+		{"C-S9 a socket keeps what tc chose", "Q3", func(t *trace) {
+			for range 3 {
+				t.pick(func(p *event.Pick) { choose(p, 1); p.Before = 1 })
+			}
+		}, analysis.VerdictPass},
+	} {
+		tr := newTrace()
+		c.build(tr)
+		if r := ruling(t, tr.analyze(t, "auto", nil), c.rule); r.Verdict != c.want {
+			t.Errorf("%s: %s is %s, want %s: %+v", c.name, c.rule, r.Verdict, c.want, r)
+		}
+	}
 }
 
 func init() {
