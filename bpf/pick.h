@@ -304,8 +304,10 @@ int BPF_PROG(pick_end, struct net_device *dev, struct sk_buff *skb,
 	if (!c)
 		return 0;
 	p = bpf_map_lookup_elem(&picking, &zero);
-	if (!p || p->skb != tx_number(c, TX_PROG_pick_end, skb))
+	if (!p || p->skb != tx_number(c, TX_PROG_pick_end, skb)) {
+		c->orphans++;
 		return tx_filtered(c, TX_PROG_pick_end);
+	}
 	p->skb = 0;
 	at = tx_frame_push(c, TX_FRAME_RECORD, NULL);
 	r = &tx_frame_at(c, at)->pick;
