@@ -34,7 +34,8 @@ bypass_begin(struct tx_cpu *c, __u32 slot, __u32 parent, struct sk_buff *skb,
 	b->parent = parent;
 	b->slot = slot;
 	b->bytes = len;
-	b->requeues = qdisc_requeues(c, q);
+	b->qdisc_flags = q->flags;
+	b->requeues = qdisc_requeues(c, q, b->qdisc_flags);
 	b->gso_qlen = q->gso_skb.qlen;
 	b->txq_state = txq->state;
 	b->validate = validate;
@@ -60,12 +61,12 @@ __noinline int bypass_open(void)
 	if (!c)
 		return 0;
 	b = &c->send;
-	f = tx_frame_at(c, tx_frame_push(c, TX_FRAME_DIRECT, (void *)b->first));
+	f = tx_frame_at(c, tx_frame_push(c, TX_FRAME_DIRECT, (void *)b->first,
+					 b->begin));
 	tx_clear(f->direct);
 	tx_clear(f->at);
 	if (config.rt)
 		f->task = b->task;
-	f->begin = b->begin;
 	f->slot = b->slot;
 	d = &f->direct;
 	d->h.parent = b->parent;
@@ -126,8 +127,8 @@ static __always_inline bool bypass_hand(struct tx_cpu *c, struct sk_buff *first,
 	struct tx_bypass *b = &c->send;
 	struct tx_queue *e = queue_at(b->slot);
 
-	if (!bypass_is(b, TX_STAGE_BEGUN, first) || e->txq != (__u64)txq ||
-	    first->next || first->len != b->bytes)
+	if (!bypass_is(b, TX_STAGE_BEGUN, first) || first->next ||
+	    first->len != b->bytes)
 		return false;
 	tx_now_read(&b->begun, txq);
 	b->foreign = hand_foreign(e, b->begun.num_queued);
@@ -164,13 +165,12 @@ static __always_inline bool bypass_back(struct tx_cpu *c, struct sk_buff *first,
 }
 
 /* Writes the bypass sends that were counted in q. */
-static __always_inline void quiet_flush(struct tx_cpu *c,
-					struct tx_quiet_sum *q)
+static __noinline int quiet_flush(struct tx_cpu *c, struct tx_quiet_sum *q)
 {
 	struct tx_quiet *r;
 	int at;
 
-	at = tx_frame_push(c, TX_FRAME_RECORD, NULL);
+	at = tx_frame_push(c, TX_FRAME_RECORD, NULL, 0);
 	r = &tx_frame_at(c, at)->quiet;
 	tx_clear(*r);
 	tx_queue_name(&r->h, q->slot);
@@ -180,7 +180,7 @@ static __always_inline void quiet_flush(struct tx_cpu *c,
 	tx_frame_at(c, at)->begin = q->begin;
 	q->packets = 0;
 	c->count[TX_PROG_quiet].seen++;
-	tx_emit(TX_PROG_quiet, at, TX_QUIET, sizeof(*r));
+	return tx_emit(TX_PROG_quiet, at, TX_QUIET, sizeof(*r));
 }
 
 static __always_inline void quiet_add(struct tx_cpu *c, __u32 handle)
@@ -211,7 +211,7 @@ static __always_inline bool bypass_end(struct tx_cpu *c, struct sk_buff *skb,
 
 	if (!bypass_is(b, TX_STAGE_BACK, skb) || !ret || b->txq_state ||
 	    txq->state || q->gso_skb.qlen ||
-	    b->requeues != qdisc_requeues(c, q))
+	    b->requeues != qdisc_requeues(c, q, b->qdisc_flags))
 		return false;
 	quiet_add(c, q->handle);
 	b->first = 0;

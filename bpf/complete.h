@@ -5,33 +5,6 @@
  * when num_completed moved since the last one.
  */
 
-/* Opens a snapshot's record. */
-static __always_inline struct tx_complete *snapshot_begin(struct tx_cpu *c,
-							  int *at)
-{
-	struct tx_complete *r;
-
-	*at = tx_frame_push(c, TX_FRAME_RECORD, NULL);
-	r = &tx_frame_at(c, *at)->complete;
-	tx_clear(*r);
-	return r;
-}
-
-static __always_inline void snapshot_end(struct tx_cpu *c, __u32 slot, int at,
-					 struct tx_complete *r, __u32 source)
-{
-	struct tx_queue *e = queue_at(slot);
-
-	r->jiffies = bpf_jiffies64();
-	r->source = source;
-	e->completed = r->num_completed;
-	e->known = 1;
-	e->active = r->num_queued != r->num_completed;
-	tx_queue_name(&r->h, slot);
-	c->count[TX_PROG_snapshot].seen++;
-	tx_emit(TX_PROG_snapshot, at, TX_COMPLETE, sizeof(*r));
-}
-
 /*
  * Takes the snapshot of slot i when its num_completed moved, by what is known
  * of its address. Global, so that the verifier sees it once and not per step
@@ -68,7 +41,9 @@ __noinline int queue_check(__u32 i, __u32 source)
 	c = bpf_map_lookup_elem(&cpus, &zero);
 	if (!c)
 		return 0;
-	r = snapshot_begin(c, &at);
+	at = tx_frame_push(c, TX_FRAME_RECORD, NULL, 0);
+	r = &tx_frame_at(c, at)->complete;
+	tx_clear(*r);
 	bpf_probe_read_kernel(&a, sizeof(a),
 			      (void *)base +
 				      bpf_core_field_offset(struct dql, limit));
@@ -105,23 +80,46 @@ __noinline int queue_check(__u32 i, __u32 source)
 	r->max_limit = a.max_limit;
 	r->min_limit = a.min_limit;
 	r->slack_hold_time = a.slack_hold_time;
-	snapshot_end(c, i, at, r, source);
+	r->jiffies = bpf_jiffies64();
+	r->source = source;
+	e->completed = r->num_completed;
+	e->known = 1;
+	e->active = r->num_queued != r->num_completed;
+	tx_queue_name(&r->h, i);
+	c->count[TX_PROG_snapshot].seen++;
+	tx_emit(TX_PROG_snapshot, at, TX_COMPLETE, sizeof(*r));
 	return 1;
 }
 
-/* The same by a typed pointer, whose loads cost far less. */
+/*
+ * The same by a typed pointer, whose loads cost far less, and from inside what
+ * completes the queue, where no other completion can tear it. It is most of
+ * what a queue has to say, so it is written where it leaves from.
+ */
 static __always_inline bool queue_snap(struct tx_cpu *c, __u32 slot,
 				       struct netdev_queue *txq)
 {
 	struct tx_queue *e = queue_at(slot);
 	struct dql *q = &txq->dql;
 	struct tx_complete *r;
-	int at;
+	__u8 context;
+	__u64 time;
+	__u32 seq;
 
 	if (!bpf_core_field_exists(txq->dql) ||
 	    (e->known && q->num_completed == e->completed))
 		return false;
-	r = snapshot_begin(c, &at);
+	c->count[TX_PROG_snapshot].seen++;
+	context = tx_context_now(c);
+	time = bpf_ktime_get_ns();
+	seq = __sync_fetch_and_add(&c->seq, 1);
+	r = bpf_ringbuf_reserve(&events, sizeof(*r), 0);
+	if (!r) {
+		e->completed = q->num_completed;
+		e->known = 1;
+		c->count[TX_PROG_snapshot].lost++;
+		return true;
+	}
 	r->limit = q->limit;
 	r->num_completed = q->num_completed;
 	r->prev_ovlimit = q->prev_ovlimit;
@@ -132,23 +130,29 @@ static __always_inline bool queue_snap(struct tx_cpu *c, __u32 slot,
 	r->max_limit = q->max_limit;
 	r->min_limit = q->min_limit;
 	r->slack_hold_time = q->slack_hold_time;
-	barrier();
 	r->num_queued = q->num_queued;
 	r->adj_limit = q->adj_limit;
 	r->last_obj_cnt = q->last_obj_cnt;
-	r->txq_state = txq->state;
-	barrier();
-	if (r->limit != q->limit || r->num_completed != q->num_completed ||
-	    r->prev_ovlimit != q->prev_ovlimit ||
-	    r->prev_num_queued != q->prev_num_queued ||
-	    r->prev_last_obj_cnt != q->prev_last_obj_cnt ||
-	    r->lowest_slack != q->lowest_slack ||
-	    r->slack_start_time != q->slack_start_time)
-		r->h.flags |= TX_FLAG_TORN;
-	snapshot_end(c, slot, at, r,
-		     tx_context_now(c) == TX_CONTEXT_HARDIRQ ?
-			     TX_SOURCE_HARDIRQ :
-			     TX_SOURCE_NAPI);
+	*(__u64 *)&r->txq_state = (__u8)txq->state;
+	r->source = context == TX_CONTEXT_HARDIRQ ? TX_SOURCE_HARDIRQ :
+						    TX_SOURCE_NAPI;
+	r->h.flags = 0;
+	r->jiffies = bpf_jiffies64();
+	e->completed = r->num_completed;
+	e->known = 1;
+	e->active = r->num_queued != r->num_completed;
+	r->h.kind = TX_COMPLETE;
+	r->h.context = context;
+	r->h.depth = c->top;
+	r->h.cpu = bpf_get_smp_processor_id();
+	r->h.seq = seq;
+	r->h.dur = 0;
+	r->h.time = time;
+	r->h.parent = 0;
+	r->h.pid = bpf_get_current_pid_tgid();
+	tx_queue_name(&r->h, slot);
+	bpf_ringbuf_submit(r, tx_wake(seq));
+	c->count[TX_PROG_snapshot].submitted++;
 	return true;
 }
 

@@ -69,8 +69,8 @@ static __always_inline struct tx_frame *
 run_open(struct tx_cpu *c, enum tx_program prog, struct Qdisc *q)
 {
 	struct tx_frame *f, *outer;
+	__u32 slot, depth = c->top;
 	struct tx_run *r;
-	__u32 slot;
 
 	if (c->begun.qdisc != (__u64)q || !c->begun.time)
 		return NULL;
@@ -78,19 +78,18 @@ run_open(struct tx_cpu *c, enum tx_program prog, struct Qdisc *q)
 	if (!slot)
 		return NULL;
 	outer = tx_frame_top(c);
-	f = tx_frame_at(c, tx_frame_push(c, TX_FRAME_RUN, q));
+	f = tx_frame_at(c, tx_frame_push(c, TX_FRAME_RUN, q, c->begun.time));
 	tx_clear(f->run);
 	tx_clear(f->last);
 	f->slot = slot;
-	f->begin = c->begun.time;
 	f->weight_ended = c->begun.weight_ended;
 	r = &f->run;
 	r->who = c->begun.bypass ? TX_WHO_BYPASS : TX_WHO_ENQUEUE;
-	if (outer) {
+	if (outer)
 		r->h.parent = tx_frame_id(outer);
-		if (outer->type == TX_FRAME_ACTION)
-			r->who = TX_WHO_NET_TX_ACTION;
-	}
+	if (c->action == depth + 1 &&
+	    (!config.rt || c->action_task == bpf_get_current_task()))
+		r->who = TX_WHO_NET_TX_ACTION;
 	r->qlen_begin = c->begun.qlen;
 	r->qdisc_state_begin = c->begun.qdisc_state;
 	r->txq_state_begin = c->begun.txq_state;
@@ -134,7 +133,7 @@ static __noinline int run_close(struct tx_cpu *c, struct Qdisc *q)
 		if (!slot)
 			return tx_filtered(c, TX_PROG_run_end);
 		c->orphans++;
-		at = tx_frame_push(c, TX_FRAME_RECORD, q);
+		at = tx_frame_push(c, TX_FRAME_RECORD, q, 0);
 		f = tx_frame_at(c, at);
 		tx_clear(f->run);
 		f->slot = slot;
@@ -250,7 +249,9 @@ int BPF_PROG(action_begin)
 
 	if (!c)
 		return 0;
-	tx_frame_push(c, TX_FRAME_ACTION, NULL);
+	c->action = c->top + 1;
+	if (config.rt)
+		c->action_task = bpf_get_current_task();
 	return tx_noted(c, TX_PROG_action_begin);
 }
 
@@ -258,14 +259,10 @@ SEC("fexit/net_tx_action")
 int BPF_PROG(action_end)
 {
 	struct tx_cpu *c = tx_enter(TX_PROG_action_end);
-	int at;
 
 	if (!c)
 		return 0;
-	at = tx_frame_find(c, TX_PROG_action_end, TX_FRAME_ACTION, NULL);
-	if (at < 0)
-		return tx_filtered(c, TX_PROG_action_end);
-	tx_frame_drop(c, at);
+	c->action = 0;
 	return tx_noted(c, TX_PROG_action_end);
 }
 
@@ -285,7 +282,7 @@ static __noinline int dequeue_list(struct tx_cpu *c, struct Qdisc *q,
 	if (!slot)
 		return tx_filtered(c, TX_PROG_dequeue);
 
-	at = tx_frame_push(c, TX_FRAME_RECORD, NULL);
+	at = tx_frame_push(c, TX_FRAME_RECORD, NULL, 0);
 	d = &tx_frame_at(c, at)->dequeue;
 	tx_clear(*d);
 	tx_queue_name(&d->h, slot);
@@ -379,7 +376,8 @@ static __noinline int direct_open(__u64 *ctx, struct tx_cpu *c, __u32 slot)
 	}
 	if (!in_run && bypass_begin(c, slot, parent, skb, q, txq, validate))
 		return tx_noted(c, TX_PROG_direct_begin);
-	f = tx_frame_at(c, tx_frame_push(c, TX_FRAME_DIRECT, skb));
+	f = tx_frame_at(c, tx_frame_push(c, TX_FRAME_DIRECT, skb,
+					 bpf_ktime_get_ns()));
 	tx_clear(f->direct);
 	tx_clear(f->at);
 	f->slot = slot;
@@ -387,7 +385,7 @@ static __noinline int direct_open(__u64 *ctx, struct tx_cpu *c, __u32 slot)
 	d->h.parent = parent;
 	d->first = tx_address(c, TX_PROG_direct_begin, skb);
 	d->validate = validate;
-	d->requeues_begin = qdisc_requeues(c, q);
+	d->requeues_begin = qdisc_requeues(c, q, q->flags);
 	d->gso_qlen_begin = q->gso_skb.qlen;
 	d->txq_state_begin = txq->state;
 	d->from = TX_FROM_BYPASS;
@@ -441,9 +439,9 @@ int BPF_PROG(direct_begin, struct sk_buff *skb, struct Qdisc *q,
 
 /* The run that follows a bypass of a locked qdisc follows it at once. */
 static __always_inline void bypass_over(struct tx_cpu *c, struct Qdisc *q,
-					bool ret)
+					__u32 flags, bool ret)
 {
-	if (ret && !(q->flags & TCQ_F_NOLOCK))
+	if (ret && !(flags & TCQ_F_NOLOCK))
 		c->bypass = (__u64)q;
 }
 
@@ -467,7 +465,7 @@ static __noinline int direct_close(__u64 *ctx, struct tx_cpu *c)
 		if (!slot)
 			return tx_filtered(c, TX_PROG_direct_end);
 		c->orphans++;
-		at = tx_frame_push(c, TX_FRAME_RECORD, NULL);
+		at = tx_frame_push(c, TX_FRAME_RECORD, NULL, 0);
 		f = tx_frame_at(c, at);
 		tx_clear(f->direct);
 		f->slot = slot;
@@ -477,12 +475,12 @@ static __noinline int direct_close(__u64 *ctx, struct tx_cpu *c)
 	}
 	f = tx_frame_at(c, at);
 	d = &f->direct;
-	d->requeues_end = qdisc_requeues(c, q);
+	d->requeues_end = qdisc_requeues(c, q, q->flags);
 	d->gso_qlen_end = q->gso_skb.qlen;
 	d->txq_state_end = txq->state;
 	d->result = ctx[6];
 	if (d->from == TX_FROM_BYPASS)
-		bypass_over(c, q, d->result);
+		bypass_over(c, q, q->flags, d->result);
 	tx_queue_name(&d->h, f->slot);
 	d->qdisc = tx_address(c, TX_PROG_direct_end, q);
 	d->qdisc_flags = q->flags;
@@ -504,6 +502,6 @@ int BPF_PROG(direct_end, struct sk_buff *skb, struct Qdisc *q,
 	c->bypass = 0;
 	if (!bypass_end(c, skb, q, txq, ret))
 		return direct_close(ctx, c);
-	bypass_over(c, q, ret);
+	bypass_over(c, q, c->send.qdisc_flags, ret);
 	return tx_noted(c, TX_PROG_direct_end);
 }

@@ -37,26 +37,23 @@ static __always_inline bool netns_wanted(__u32 netns)
 	return !config.nnetns;
 }
 
-static __always_inline bool device_named(__u32 netns, __u32 ifindex)
+static __always_inline bool device_wanted(struct net_device *dev)
 {
-	__u32 i;
+	__u32 i, netns, ifindex;
 
+	if (dev->flags & IFF_LOOPBACK)
+		return false;
+	if (!config.nnetns && !config.ndevices)
+		return true;
+	netns = dev->nd_net.net->ns.inum;
 	if (!netns_wanted(netns))
 		return false;
+	ifindex = dev->ifindex;
 	for (i = 0; i < TX_FILTER_DEVICES && i < config.ndevices; i++)
 		if (config.devices[i].ifindex == ifindex &&
 		    config.devices[i].netns == netns)
 			return true;
 	return !config.ndevices;
-}
-
-static __always_inline bool device_wanted(struct net_device *dev)
-{
-	if (dev->flags & IFF_LOOPBACK)
-		return false;
-	if (!config.nnetns && !config.ndevices)
-		return true;
-	return device_named(dev->nd_net.net->ns.inum, dev->ifindex);
 }
 
 static __always_inline bool qdisc_wanted(struct Qdisc *q)
@@ -201,12 +198,13 @@ static __always_inline void tx_queue_name(struct tx_header *h, __u32 slot)
 	h->txq = e->index;
 }
 
-static __always_inline __u32 qdisc_requeues(struct tx_cpu *c, struct Qdisc *q)
+static __always_inline __u32 qdisc_requeues(struct tx_cpu *c, struct Qdisc *q,
+					    __u32 flags)
 {
 	__u32 n = q->qstats.requeues;
 	__u64 stats = 0;
 
-	if (!(q->flags & TCQ_F_CPUSTATS))
+	if (!(flags & TCQ_F_CPUSTATS))
 		return n;
 	/* As a number: a per-CPU pointer takes arithmetic. */
 	bpf_probe_read_kernel(&stats, sizeof(stats), &q->cpu_qstats);

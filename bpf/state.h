@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What the programs share: configuration, per-CPU state with its stack of open
- * frames, the ledger, and the one way out (tx_emit).
+ * frames, the ledger, and the way out (tx_emit).
  *
  * A frame is a kernel function under way: pushed at its begin, matched at its
  * end by (task, type, key). Tasks, softirqs and hard interrupts of a CPU nest,
@@ -44,12 +44,6 @@ enum tx_program {
 	TX_PROG_weight_end,
 	TX_PROG_pick_begin,
 	TX_PROG_pick_end,
-	TX_PROG_gro_list,
-	TX_PROG_gro_shared,
-	TX_PROG_poll_begin,
-	TX_PROG_poll_end,
-	TX_PROG_done_begin,
-	TX_PROG_done_end,
 	TX_PROG_snapshot,
 	TX_PROG_quiet,
 	TX_PROG_MAX,
@@ -86,8 +80,11 @@ struct tx_config {
 
 volatile const struct tx_config config = {};
 
-/* Set when every program is attached, cleared before the first detaches. */
-volatile __u32 armed = 0;
+/*
+ * The key of a CPU's state: 0 from when every program is attached until before
+ * the first detaches, else 1, for which there is none.
+ */
+volatile __u32 gate = 1;
 
 /* Writes of the sysctls that make the quota of a run, begun and ended. */
 __u32 weight_begun;
@@ -98,7 +95,6 @@ enum tx_frame_type {
 	TX_FRAME_RUN,
 	TX_FRAME_DIRECT,
 	TX_FRAME_HANDOVER,
-	TX_FRAME_ACTION,
 	TX_FRAME_WFREE,
 	TX_FRAME_PACE,
 };
@@ -174,6 +170,7 @@ struct tx_bypass {
 	__u32 parent;
 	__u32 slot;
 	__u32 bytes;
+	__u32 qdisc_flags;
 	__u32 requeues;
 	__u32 gso_qlen;
 	__u32 foreign;
@@ -204,7 +201,6 @@ struct tx_frame {
 		struct tx_notice notice;
 		struct tx_quiet quiet;
 		struct tx_pick pick;
-		struct tx_gro gro;
 		struct tx_header h;
 	};
 	union {
@@ -220,7 +216,7 @@ struct tx_frame {
 #define TX_RECORD_MAX sizeof(struct tx_direct) /* the largest */
 
 #define TX_FRAMES 16
-#define TX_PROGRAMS 64 /* a power of two */
+#define TX_PROGRAMS 32 /* a power of two */
 
 _Static_assert(TX_PROG_MAX <= TX_PROGRAMS, "a row per program");
 
@@ -238,10 +234,11 @@ struct tx_cpu {
 	struct tx_begun begun; /* the run that has dequeued nothing yet */
 	__u64 base; /* where this CPU's variables lie */
 	__u64 bypass; /* qdisc whose bypass send ended last and said go on */
+	__u64 action_task; /* on PREEMPT_RT */
+	__u32 action; /* open frames when net_tx_action began, plus 1; 0: outside */
 	__u64 stray; /* head dequeued outside any known run */
 	struct tx_bypass send;
 	__u32 hint; /* a slot that may be the queue's */
-	__u32 pad;
 	__u64 orphans; /* ends without a begin */
 	__u64 overflow; /* begins without room for a frame */
 	struct tx_quiet_sum quiets[TX_QUIETS];
@@ -267,12 +264,8 @@ struct {
 /* Counts the call; NULL while not armed. */
 static __always_inline struct tx_cpu *tx_enter(enum tx_program prog)
 {
-	struct tx_cpu *c;
-	__u32 zero = 0;
+	struct tx_cpu *c = bpf_map_lookup_elem(&cpus, (void *)&gate);
 
-	if (!armed)
-		return NULL;
-	c = bpf_map_lookup_elem(&cpus, &zero);
 	if (c)
 		c->count[prog].seen++;
 	return c;
@@ -381,11 +374,13 @@ static __always_inline struct tx_frame *tx_frame_top(struct tx_cpu *c)
 }
 
 /*
- * Opens a frame and returns its place. An interrupt between the two accesses
+ * Opens a frame, of a span that began at begin unless that is 0, and returns
+ * its place. An interrupt between the two accesses
  * to top has closed its own frames again before it returns.
  */
-static __always_inline int
-tx_frame_push(struct tx_cpu *c, enum tx_frame_type type, const void *key)
+static __always_inline int tx_frame_push(struct tx_cpu *c,
+					 enum tx_frame_type type,
+					 const void *key, __u64 begin)
 {
 	struct tx_frame *f;
 	__u32 at = c->top;
@@ -401,7 +396,7 @@ tx_frame_push(struct tx_cpu *c, enum tx_frame_type type, const void *key)
 	f->key = (__u64)key;
 	f->type = type;
 	f->slot = 0;
-	f->begin = type == TX_FRAME_RECORD ? 0 : bpf_ktime_get_ns();
+	f->begin = begin;
 	return at;
 }
 
@@ -478,16 +473,25 @@ static __always_inline bool tx_submit(const void *from, __u32 size, __u64 flags)
 	return !bpf_ringbuf_output(&events, (void *)from, size, flags);
 }
 
+/* Whether the reader is woken for the record of this number. */
+static __always_inline __u64 tx_wake(__u32 seq)
+{
+	if ((seq & 63) == 0 &&
+	    bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) >= config.wake_bytes)
+		return BPF_RB_FORCE_WAKEUP;
+	return BPF_RB_NO_WAKEUP;
+}
+
 /*
- * The only way a record leaves: the one in the frame at this place, which is
+ * How a record leaves: the one in the frame at this place, which is
  * closed. Until then the frame stays on the stack, out of reach of interrupts.
  * The sequence number is taken before the ring is asked for room, so a lost
  * record leaves a gap. Global for the verifier's sake.
  */
 __noinline int tx_emit(__u32 prog, __u32 at, __u32 kind, __u32 size)
 {
-	__u64 flags = BPF_RB_NO_WAKEUP, dur;
 	__u32 zero = 0;
+	__u64 dur;
 	struct tx_count *n;
 	struct tx_header *h;
 	struct tx_frame *f;
@@ -514,10 +518,7 @@ __noinline int tx_emit(__u32 prog, __u32 at, __u32 kind, __u32 size)
 		h->dur = dur;
 	}
 	h->seq = __sync_fetch_and_add(&c->seq, 1);
-	if ((h->seq & 63) == 0 &&
-	    bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) >= config.wake_bytes)
-		flags = BPF_RB_FORCE_WAKEUP;
-	if (tx_submit(h, size, flags))
+	if (tx_submit(h, size, tx_wake(h->seq)))
 		n->submitted++;
 	else
 		n->lost++;

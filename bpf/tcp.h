@@ -92,7 +92,7 @@ int BPF_PROG(write_end, struct sock *sk)
 	      (tsq & TSQ_QUEUED && !(s->tsq_begin & TSQ_QUEUED))))
 		return tx_filtered(c, TX_PROG_write_end);
 
-	at = tx_frame_push(c, TX_FRAME_RECORD, NULL);
+	at = tx_frame_push(c, TX_FRAME_RECORD, NULL, 0);
 	tx_frame_at(c, at)->begin = s->begin;
 	r = &tx_frame_at(c, at)->throttle;
 	tx_clear(*r);
@@ -145,7 +145,8 @@ int BPF_PROG(wfree_begin, struct sk_buff *skb)
 	s = bpf_sk_storage_get(&socks, sk, 0, 0);
 	if (!s)
 		return tx_filtered(c, TX_PROG_wfree_begin);
-	f = tx_frame_at(c, tx_frame_push(c, TX_FRAME_WFREE, skb));
+	f = tx_frame_at(c, tx_frame_push(c, TX_FRAME_WFREE, skb,
+					 bpf_ktime_get_ns()));
 	r = &f->wfree;
 	tx_clear(*r);
 	r->truesize = skb->truesize;
@@ -221,7 +222,7 @@ static __always_inline int resume(struct tx_cpu *c, enum tx_program prog,
 	s = bpf_sk_storage_get(&socks, sk, 0, 0);
 	if (!s)
 		return tx_filtered(c, prog);
-	at = tx_frame_push(c, TX_FRAME_RECORD, NULL);
+	at = tx_frame_push(c, TX_FRAME_RECORD, NULL, 0);
 	r = &tx_frame_at(c, at)->resume;
 	tx_clear(*r);
 	r->h.txq = TX_NO_QUEUE;
@@ -268,7 +269,7 @@ int BPF_PROG(pace_begin)
 
 	if (!c)
 		return 0;
-	tx_frame_push(c, TX_FRAME_PACE, NULL);
+	tx_frame_push(c, TX_FRAME_PACE, NULL, 0);
 	return tx_noted(c, TX_PROG_pace_begin);
 }
 

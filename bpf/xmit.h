@@ -22,12 +22,15 @@ static __noinline int handover_open(struct tx_cpu *c, struct sk_buff *first,
 	struct tx_frame *f;
 	struct tx_now now;
 
-	slot = queue_slot(c, TX_PROG_handover_begin, dev, txq);
-	if (!slot)
-		return tx_filtered(c, TX_PROG_handover_begin);
 	if (c->send.first)
 		bypass_open();
 	f = tx_frame_top(c);
+	slot = queue_slot(c, TX_PROG_handover_begin, dev, txq);
+	if (!slot) {
+		if (f)
+			frame_nested(f);
+		return tx_filtered(c, TX_PROG_handover_begin);
+	}
 	if (f && f->type == TX_FRAME_DIRECT && f->slot == slot &&
 	    !f->direct.handovers) {
 		f->direct.handovers = 1;
@@ -40,7 +43,8 @@ static __noinline int handover_open(struct tx_cpu *c, struct sk_buff *first,
 				f->direct.handovers++;
 			frame_nested(f);
 		}
-		f = tx_frame_at(c, tx_frame_push(c, TX_FRAME_HANDOVER, first));
+		f = tx_frame_at(c, tx_frame_push(c, TX_FRAME_HANDOVER, first,
+						 bpf_ktime_get_ns()));
 		tx_clear(f->handover);
 		f->slot = slot;
 		f->h.parent = parent;
@@ -205,7 +209,7 @@ static __noinline int handover_close(__u64 *ctx, struct tx_cpu *c)
 			if (!slot)
 				return tx_filtered(c, TX_PROG_handover_end);
 			c->orphans++;
-			at = tx_frame_push(c, TX_FRAME_RECORD, NULL);
+			at = tx_frame_push(c, TX_FRAME_RECORD, NULL, 0);
 			f = tx_frame_at(c, at);
 			tx_clear(f->handover);
 			f->slot = slot;
@@ -272,7 +276,7 @@ int BPF_PROG(watchdog, struct net_device *dev, int queue_index)
 		return 0;
 	if (!device_wanted(dev) || !txq_wanted(queue_index))
 		return tx_filtered(c, TX_PROG_watchdog);
-	at = tx_frame_push(c, TX_FRAME_RECORD, NULL);
+	at = tx_frame_push(c, TX_FRAME_RECORD, NULL, 0);
 	n = &tx_frame_at(c, at)->notice;
 	tx_clear(*n);
 	n->h.ifindex = dev->ifindex;

@@ -18,7 +18,6 @@ type fan struct {
 	quiet      []func(*Quiet)
 	pick       []func(*Pick)
 	picks      []func(*Picks)
-	list       []func(*List)
 	end        []func(*End)
 }
 
@@ -37,7 +36,6 @@ func (f *fan) add(c Checks) {
 	add(&f.quiet, c.Quiet)
 	add(&f.pick, c.Pick)
 	add(&f.picks, c.Picks)
-	add(&f.list, c.List)
 	add(&f.end, c.End)
 }
 

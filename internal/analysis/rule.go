@@ -48,6 +48,5 @@ type Checks struct {
 	Quiet      func(*Quiet)
 	Pick       func(*Pick)
 	Picks      func(*Picks)
-	List       func(*List)
 	End        func(*End) // once, after the last record
 }

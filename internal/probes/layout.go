@@ -13,8 +13,8 @@ import (
 // cpuLayout is where the ledger's fields lie in struct tx_cpu, from the
 // object's own BTF.
 type cpuLayout struct {
-	seq, top, orphans, overflow, counts, countSize int
-	begun, send, quiets, quietSize, quietCount     int
+	seq, top, orphans, overflow, counts, countSize     int
+	begun, send, action, quiets, quietSize, quietCount int
 }
 
 func layoutOf(spec *ebpf.CollectionSpec) (cpuLayout, error) {
@@ -27,7 +27,7 @@ func layoutOf(spec *ebpf.CollectionSpec) (cpuLayout, error) {
 		return l, fmt.Errorf("BPF object: struct tx_count: %w", err)
 	}
 	l.countSize = int(count.Size)
-	for name, to := range map[string]*int{"seq": &l.seq, "top": &l.top, "orphans": &l.orphans, "overflow": &l.overflow, "begun": &l.begun, "send": &l.send, "count": &l.counts} {
+	for name, to := range map[string]*int{"seq": &l.seq, "top": &l.top, "orphans": &l.orphans, "overflow": &l.overflow, "begun": &l.begun, "send": &l.send, "action": &l.action, "count": &l.counts} {
 		if *to = memberOffset(cpu.Members, name); *to < 0 {
 			return l, fmt.Errorf("BPF object: struct tx_cpu has no %s", name)
 		}

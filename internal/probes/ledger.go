@@ -64,6 +64,9 @@ func (l *ledger) read() ([]capture.LedgerRow, totals, error) {
 		if l.layout.u64(b, l.layout.send) != 0 {
 			t.open++ // a bypass send without a frame
 		}
+		if l.layout.u32(b, l.layout.action) != 0 {
+			t.open++
+		}
 		t.orphans += l.layout.u64(b, l.layout.orphans)
 		t.overflow += l.layout.u64(b, l.layout.overflow)
 		t.lastSeq = append(t.lastSeq, l.layout.u32(b, l.layout.seq))

@@ -203,3 +203,38 @@ func TestPermitted(t *testing.T) {
 		}
 	}
 }
+
+// A driver's own function tells of completions only where no device needs
+// another way to be seen.
+func TestPlanOfCompletions(t *testing.T) {
+	const generic, own, none = "fexit __handle_irq_event_percpu", "fexit e1000_clean_tx_irq", "napi_poll: no device needs more"
+	clean := Function{Symbols: 1, BTF: true, Ftrace: true}
+	for name, c := range map[string]struct {
+		drivers []string
+		clean   Function
+		user    bool
+		want    string
+	}{
+		"e1000e":               {[]string{"e1000e"}, clean, false, own},
+		"e1000e and others":    {[]string{"e1000e", "igb", "virtio_net"}, clean, false, own},
+		"e1000e and one more":  {[]string{"8139cp", "e1000e"}, clean, false, generic},
+		"no e1000e":            {[]string{"igb"}, Function{}, false, none},
+		"no device":            {[]string{}, Function{}, false, none},
+		"not all seen":         {nil, clean, false, generic},
+		"e1000 is loaded, too": {[]string{"e1000e"}, Function{Symbols: 2, BTF: true, Ftrace: true}, false, generic},
+		"module without BTF":   {[]string{"e1000e"}, Function{Symbols: 1, Ftrace: true}, false, generic},
+		"not root":             {[]string{"e1000e"}, clean, true, generic},
+	} {
+		f := facts(t, "6.1")
+		f.Drivers, f.Functions["e1000_clean_tx_irq"], f.Caps["CAP_SYS_ADMIN"] = c.drivers, c.clean, !c.user
+		p, err := NewPlan(f, "auto", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, choice := range p.Choices {
+			if choice.Fact == "complete.hardirq" && choice.Source != c.want {
+				t.Errorf("%s: %s, want %s", name, choice.Source, c.want)
+			}
+		}
+	}
+}

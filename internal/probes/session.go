@@ -64,6 +64,10 @@ func open(p *Plan, f *Facts, c *Config, b *bpfConfig) (_ *session, err error) {
 		if opts.Programs.KernelTypes, err = btf.LoadSpec(c.KernelBTF); err != nil {
 			return nil, fmt.Errorf("%s: %w", c.KernelBTF, err)
 		}
+	} else if kernel, err := btf.LoadKernelSpec(); err != nil {
+		return nil, fmt.Errorf("kernel BTF: %w", err)
+	} else if err := typePerCPU(spec, kernel); err != nil {
+		return nil, err
 	}
 	s := &session{}
 	defer func() {
@@ -147,11 +151,11 @@ func hooks() (map[string]string, error) {
 }
 
 func (s *session) arm(on bool) error {
-	var v uint32
+	gate := uint32(1)
 	if on {
-		v = 1
+		gate = 0
 	}
-	if err := s.coll.Variables[txtraceVarArmed].Set(v); err != nil {
+	if err := s.coll.Variables[txtraceVarGate].Set(gate); err != nil {
 		return fmt.Errorf("arm: %w", err)
 	}
 	return nil

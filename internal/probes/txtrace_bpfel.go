@@ -21,7 +21,6 @@ const (
 	txtraceMapFlows            = "flows"
 	txtraceMapPickSums         = "pick_sums"
 	txtraceMapPicking          = "picking"
-	txtraceMapRxNow            = "rx_now"
 	txtraceMapSocks            = "socks"
 	txtraceProgActionBegin     = "action_begin"
 	txtraceProgActionEnd       = "action_end"
@@ -32,18 +31,12 @@ const (
 	txtraceProgDequeue         = "dequeue"
 	txtraceProgDirectBegin     = "direct_begin"
 	txtraceProgDirectEnd       = "direct_end"
-	txtraceProgDoneBegin       = "done_begin"
-	txtraceProgDoneEnd         = "done_end"
-	txtraceProgGroList         = "gro_list"
-	txtraceProgGroShared       = "gro_shared"
 	txtraceProgHandoverBegin   = "handover_begin"
 	txtraceProgHandoverEnd     = "handover_end"
 	txtraceProgPaceBegin       = "pace_begin"
 	txtraceProgPaceEnd         = "pace_end"
 	txtraceProgPickBegin       = "pick_begin"
 	txtraceProgPickEnd         = "pick_end"
-	txtraceProgPollBegin       = "poll_begin"
-	txtraceProgPollEnd         = "poll_end"
 	txtraceProgResumeHandler   = "resume_handler"
 	txtraceProgResumeRelease   = "resume_release"
 	txtraceProgRunBegin        = "run_begin"
@@ -56,13 +49,15 @@ const (
 	txtraceProgWfreeEnd        = "wfree_end"
 	txtraceProgWriteBegin      = "write_begin"
 	txtraceProgWriteEnd        = "write_end"
-	txtraceVarArmed            = "armed"
 	txtraceVarConfig           = "config"
+	txtraceVarCountTyped       = "count_typed"
+	txtraceVarGate             = "gate"
 	txtraceVarGeneration       = "generation"
 	txtraceVarNqueues          = "nqueues"
 	txtraceVarPossibleCpus     = "possible_cpus"
 	txtraceVarQueueSlots       = "queue_slots"
 	txtraceVarQueues           = "queues"
+	txtraceVarSoftnetTyped     = "softnet_typed"
 	txtraceVarTxTypesInBtf     = "tx_types_in_btf"
 	txtraceVarWeightBegun      = "weight_begun"
 	txtraceVarWeightEnded      = "weight_ended"
@@ -119,18 +114,12 @@ type txtraceProgramSpecs struct {
 	Dequeue         *ebpf.ProgramSpec `ebpf:"dequeue"`
 	DirectBegin     *ebpf.ProgramSpec `ebpf:"direct_begin"`
 	DirectEnd       *ebpf.ProgramSpec `ebpf:"direct_end"`
-	DoneBegin       *ebpf.ProgramSpec `ebpf:"done_begin"`
-	DoneEnd         *ebpf.ProgramSpec `ebpf:"done_end"`
-	GroList         *ebpf.ProgramSpec `ebpf:"gro_list"`
-	GroShared       *ebpf.ProgramSpec `ebpf:"gro_shared"`
 	HandoverBegin   *ebpf.ProgramSpec `ebpf:"handover_begin"`
 	HandoverEnd     *ebpf.ProgramSpec `ebpf:"handover_end"`
 	PaceBegin       *ebpf.ProgramSpec `ebpf:"pace_begin"`
 	PaceEnd         *ebpf.ProgramSpec `ebpf:"pace_end"`
 	PickBegin       *ebpf.ProgramSpec `ebpf:"pick_begin"`
 	PickEnd         *ebpf.ProgramSpec `ebpf:"pick_end"`
-	PollBegin       *ebpf.ProgramSpec `ebpf:"poll_begin"`
-	PollEnd         *ebpf.ProgramSpec `ebpf:"poll_end"`
 	ResumeHandler   *ebpf.ProgramSpec `ebpf:"resume_handler"`
 	ResumeRelease   *ebpf.ProgramSpec `ebpf:"resume_release"`
 	RunBegin        *ebpf.ProgramSpec `ebpf:"run_begin"`
@@ -154,7 +143,6 @@ type txtraceMapSpecs struct {
 	Flows    *ebpf.MapSpec `ebpf:"flows"`
 	PickSums *ebpf.MapSpec `ebpf:"pick_sums"`
 	Picking  *ebpf.MapSpec `ebpf:"picking"`
-	RxNow    *ebpf.MapSpec `ebpf:"rx_now"`
 	Socks    *ebpf.MapSpec `ebpf:"socks"`
 }
 
@@ -162,13 +150,15 @@ type txtraceMapSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type txtraceVariableSpecs struct {
-	Armed        *ebpf.VariableSpec `ebpf:"armed"`
 	Config       *ebpf.VariableSpec `ebpf:"config"`
+	CountTyped   *ebpf.VariableSpec `ebpf:"count_typed"`
+	Gate         *ebpf.VariableSpec `ebpf:"gate"`
 	Generation   *ebpf.VariableSpec `ebpf:"generation"`
 	Nqueues      *ebpf.VariableSpec `ebpf:"nqueues"`
 	PossibleCpus *ebpf.VariableSpec `ebpf:"possible_cpus"`
 	QueueSlots   *ebpf.VariableSpec `ebpf:"queue_slots"`
 	Queues       *ebpf.VariableSpec `ebpf:"queues"`
+	SoftnetTyped *ebpf.VariableSpec `ebpf:"softnet_typed"`
 	TxTypesInBtf *ebpf.VariableSpec `ebpf:"tx_types_in_btf"`
 	WeightBegun  *ebpf.VariableSpec `ebpf:"weight_begun"`
 	WeightEnded  *ebpf.VariableSpec `ebpf:"weight_ended"`
@@ -199,7 +189,6 @@ type txtraceMaps struct {
 	Flows    *ebpf.Map `ebpf:"flows"`
 	PickSums *ebpf.Map `ebpf:"pick_sums"`
 	Picking  *ebpf.Map `ebpf:"picking"`
-	RxNow    *ebpf.Map `ebpf:"rx_now"`
 	Socks    *ebpf.Map `ebpf:"socks"`
 }
 
@@ -210,7 +199,6 @@ func (m *txtraceMaps) Close() error {
 		m.Flows,
 		m.PickSums,
 		m.Picking,
-		m.RxNow,
 		m.Socks,
 	)
 }
@@ -219,13 +207,15 @@ func (m *txtraceMaps) Close() error {
 //
 // It can be passed to loadTxtraceObjects or ebpf.CollectionSpec.LoadAndAssign.
 type txtraceVariables struct {
-	Armed        *ebpf.Variable `ebpf:"armed"`
 	Config       *ebpf.Variable `ebpf:"config"`
+	CountTyped   *ebpf.Variable `ebpf:"count_typed"`
+	Gate         *ebpf.Variable `ebpf:"gate"`
 	Generation   *ebpf.Variable `ebpf:"generation"`
 	Nqueues      *ebpf.Variable `ebpf:"nqueues"`
 	PossibleCpus *ebpf.Variable `ebpf:"possible_cpus"`
 	QueueSlots   *ebpf.Variable `ebpf:"queue_slots"`
 	Queues       *ebpf.Variable `ebpf:"queues"`
+	SoftnetTyped *ebpf.Variable `ebpf:"softnet_typed"`
 	TxTypesInBtf *ebpf.Variable `ebpf:"tx_types_in_btf"`
 	WeightBegun  *ebpf.Variable `ebpf:"weight_begun"`
 	WeightEnded  *ebpf.Variable `ebpf:"weight_ended"`
@@ -244,18 +234,12 @@ type txtracePrograms struct {
 	Dequeue         *ebpf.Program `ebpf:"dequeue"`
 	DirectBegin     *ebpf.Program `ebpf:"direct_begin"`
 	DirectEnd       *ebpf.Program `ebpf:"direct_end"`
-	DoneBegin       *ebpf.Program `ebpf:"done_begin"`
-	DoneEnd         *ebpf.Program `ebpf:"done_end"`
-	GroList         *ebpf.Program `ebpf:"gro_list"`
-	GroShared       *ebpf.Program `ebpf:"gro_shared"`
 	HandoverBegin   *ebpf.Program `ebpf:"handover_begin"`
 	HandoverEnd     *ebpf.Program `ebpf:"handover_end"`
 	PaceBegin       *ebpf.Program `ebpf:"pace_begin"`
 	PaceEnd         *ebpf.Program `ebpf:"pace_end"`
 	PickBegin       *ebpf.Program `ebpf:"pick_begin"`
 	PickEnd         *ebpf.Program `ebpf:"pick_end"`
-	PollBegin       *ebpf.Program `ebpf:"poll_begin"`
-	PollEnd         *ebpf.Program `ebpf:"poll_end"`
 	ResumeHandler   *ebpf.Program `ebpf:"resume_handler"`
 	ResumeRelease   *ebpf.Program `ebpf:"resume_release"`
 	RunBegin        *ebpf.Program `ebpf:"run_begin"`
@@ -281,18 +265,12 @@ func (p *txtracePrograms) Close() error {
 		p.Dequeue,
 		p.DirectBegin,
 		p.DirectEnd,
-		p.DoneBegin,
-		p.DoneEnd,
-		p.GroList,
-		p.GroShared,
 		p.HandoverBegin,
 		p.HandoverEnd,
 		p.PaceBegin,
 		p.PaceEnd,
 		p.PickBegin,
 		p.PickEnd,
-		p.PollBegin,
-		p.PollEnd,
 		p.ResumeHandler,
 		p.ResumeRelease,
 		p.RunBegin,

@@ -3,6 +3,7 @@
 package sim
 
 import (
+	"runtime"
 	"strconv"
 
 	"github.com/txtrace/txtrace/internal/capture"
@@ -58,22 +59,19 @@ var programList = [programs]capture.Program{
 	progQuiet:           {Name: "quiet"},
 }
 
-// facts are those of internal/probes that a simulation has, and absent those
-// that it has not.
+// facts are those of internal/probes that a simulation has: all of them but
+// the watchdog, which never fires here.
 var facts = []string{
 	"run", "run.rescheduled", "run.who", "dequeue", "direct", "handover", "handover.attempts", "handover.more",
 	"context", "bql", "complete.napi", "complete.hardirq", "tsq.throttle", "tsq.wfree", "tsq.resume", "tsq.release",
 }
-
-var absent = []string{"pick", "gro", "gro.batch", "gro.poll", "watchdog"}
 
 func (s *sim) header() *capture.Header {
 	c := s.cfg
 	h := &capture.Header{
 		Tool: c.Tool,
 		Kernel: capture.Kernel{
-			Release: "simulated", Version: "seed " + strconv.FormatUint(c.Seed, 10), Machine: "x86_64", // whose sizes of skbs are used
-
+			Release: "simulated", Version: "seed " + strconv.FormatUint(c.Seed, 10), Machine: runtime.GOARCH,
 			CPUs: uint32(c.CPUs), HZ: uint32(c.HZ), SkbTruesize: skbOverhead + 1,
 		},
 		Clock:    s.clock(),
@@ -90,9 +88,6 @@ func (s *sim) header() *capture.Header {
 	}
 	for _, f := range facts {
 		h.Plan = append(h.Plan, capture.Choice{Fact: f, Source: "simulated", State: "chosen"})
-	}
-	for _, f := range absent {
-		h.Plan = append(h.Plan, capture.Choice{Fact: f, State: "absent", Reason: "the simulator does not play it"})
 	}
 	return h
 }
@@ -156,7 +151,6 @@ func (s *sim) counters() []capture.Counters {
 
 func (s *sim) footer() *capture.Footer {
 	f := &capture.Footer{Clock: s.clock(), Counters: s.counters(), Ended: "duration"}
-	f.Self.Written = uint64(s.out.w.Stats().Written)
 	for p := range programs {
 		for _, c := range s.cpus {
 			n := c.lane.counts[p]

@@ -27,10 +27,11 @@ func (q *qdisc) accept(c *cpu, p packet) {
 		q.sends(&p)
 		q.list = append(q.list[:0], p)
 		q.passing = true
-		if q.direct(c, nil, q.list) {
+		sent := q.direct(c, nil, q.list)
+		q.passing = false
+		if sent {
 			q.run(c, event.WhoBypass)
 		}
-		q.passing = false
 		q.release()
 		return
 	}

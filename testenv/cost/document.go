@@ -171,7 +171,7 @@ func (d *document) text() string {
 	}
 	p("")
 	p("The load without a tool varies by %.2f %%, %.2f us.", 100*(d.Base.MostUS/d.Base.LeastUS-1), d.Base.MostUS-d.Base.LeastUS)
-	p("own: in the tool's own processes, to the 10 ms that /proc counts.")
+	p("own: in the tool's own processes, as the scheduler counts it.")
 	p("trace-cmd and perf record qdisc:qdisc_dequeue, net:net_dev_start_xmit")
 	p("and net:net_dev_xmit; txtrace and they have their default buffers.")
 	more := d.Tools[0].AddedUS - d.Tools[1].AddedUS

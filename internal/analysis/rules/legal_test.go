@@ -72,7 +72,6 @@ func legal() *trace {
 	t.wfree()
 	t.resume()
 	t.picking()
-	t.receiving()
 	t.dummy()
 	t.shared()
 	t.alone(1514, sent{n: 1})
