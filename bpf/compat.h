@@ -13,6 +13,7 @@ extern void pcpu_hot __ksym __weak;
 extern void softnet_data __ksym __weak;
 extern void dev_tx_weight __ksym __weak;
 extern void net_hotdata __ksym __weak;
+extern void gro_normal_batch __ksym __weak;
 
 /*
  * Per-CPU variables by their BTF, which internal/probes puts in where the
@@ -65,7 +66,25 @@ struct task_struct___rt {
 
 /* 6.9 (26722dc74bf0) moved dev_tx_weight into it. */
 struct net_hotdata {
+	int gro_normal_batch; /* moved at the same time */
 	int dev_tx_weight;
+};
+
+/* 6.15 ("net: gro: decouple GRO from the NAPI layer") gave GRO a struct. */
+struct napi_struct___before {
+	struct list_head rx_list;
+	int rx_count;
+	unsigned int napi_id;
+};
+
+struct gro_node {
+	struct list_head rx_list;
+	unsigned int rx_count;
+	unsigned int cached_napi_id;
+};
+
+struct napi_struct___v6_15 {
+	struct gro_node gro;
 };
 
 /* 6.19: the queue that a socket keeps grows old
@@ -138,6 +157,61 @@ static __always_inline int tx_weight_now(void)
 		    bpf_core_field_offset(struct net_hotdata, dev_tx_weight);
 	bpf_probe_read_kernel(&weight, sizeof(weight), p);
 	return weight;
+}
+
+/* When a list of received skbs is full (net.core.gro_normal_batch). */
+static __always_inline int rx_batch_now(void)
+{
+	void *p = (void *)&gro_normal_batch;
+	int batch = 0;
+
+	if (bpf_core_field_exists(struct net_hotdata, gro_normal_batch))
+		p = (void *)&net_hotdata +
+		    bpf_core_field_offset(struct net_hotdata, gro_normal_batch);
+	bpf_probe_read_kernel(&batch, sizeof(batch), p);
+	return batch;
+}
+
+/* Where in a NAPI the head of its list of received skbs lies. */
+static __always_inline __u64 rx_list_offset(void)
+{
+	if (bpf_core_type_exists(struct gro_node))
+		return bpf_core_field_offset(struct napi_struct___v6_15, gro) +
+		       bpf_core_field_offset(struct gro_node, rx_list);
+	return bpf_core_field_offset(struct napi_struct___before, rx_list);
+}
+
+/* What the kernel counts of the list with this head. */
+static __always_inline __u32 rx_count_of(__u64 head)
+{
+	__u32 count = 0;
+
+	if (bpf_core_type_exists(struct gro_node))
+		head += bpf_core_field_offset(struct gro_node, rx_count) -
+			bpf_core_field_offset(struct gro_node, rx_list);
+	else
+		head += bpf_core_field_offset(struct napi_struct___before,
+					      rx_count) -
+			bpf_core_field_offset(struct napi_struct___before,
+					      rx_list);
+	bpf_probe_read_kernel(&count, sizeof(count), (void *)head);
+	return count;
+}
+
+static __always_inline __u32 rx_napi_id(__u64 head)
+{
+	__u32 id = 0;
+
+	if (bpf_core_type_exists(struct gro_node))
+		head += bpf_core_field_offset(struct gro_node, cached_napi_id) -
+			bpf_core_field_offset(struct gro_node, rx_list);
+	else
+		head += bpf_core_field_offset(struct napi_struct___before,
+					      napi_id) -
+			bpf_core_field_offset(struct napi_struct___before,
+					      rx_list);
+	bpf_probe_read_kernel(&id, sizeof(id), (void *)head);
+	return id;
 }
 
 /* What the kernel last told a driver: 0, 1 or TX_MORE_UNKNOWN. */

@@ -20,6 +20,7 @@ enum tx_kind {
 	TX_QUIET,
 	TX_PICK,
 	TX_PICKS,
+	TX_GRO,
 };
 
 enum tx_context {
@@ -77,11 +78,17 @@ enum tx_maps {
 	TX_MAPS_CHANGED = 1 << 2,
 };
 
+enum tx_within {
+	TX_WITHIN_POLL = 1 << 0,
+	TX_WITHIN_DONE = 1 << 1,
+};
+
 #define TX_NOTICE_WATCHDOG 3
 #define TX_NO_QUEUE 0xffff
 #define TX_MORE_UNKNOWN 0xff
 #define TX_FOREIGN_UNKNOWN 0xffffffff
 #define TX_WEIGHT_UNSURE 0xffff
+#define TX_HELD_UNKNOWN 0xffffffff
 
 struct tx_header {
 	__u8 kind;
@@ -345,12 +352,28 @@ struct tx_pick_sum {
 	__u32 unkept;
 	__u32 hashed;
 	__u32 mapped;
-	__u32 pad;
+	__u32 hinted;
 };
 
 struct tx_picks {
 	struct tx_header h;
 	struct tx_pick_sum sum;
+};
+
+struct tx_gro {
+	struct tx_header h;
+	__u64 napi;
+	__u32 batch;
+	__u32 rx_count;
+	__u32 skbs;
+	__u32 segs;
+	__u32 last_segs;
+	__u32 bytes;
+	__u32 napi_id;
+	__u32 held;
+	__u16 rx_queue;
+	__u8 within;
+	__u8 pad[5];
 };
 
 #endif

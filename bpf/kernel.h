@@ -114,8 +114,16 @@ struct net_device {
 	possible_net_t nd_net;
 };
 
+struct list_head {
+	struct list_head *next;
+};
+
 struct napi_struct {
 	struct net_device *dev;
+};
+
+struct napi_gro_cb {
+	unsigned short count;
 };
 
 /* Of the module e1000e. */
@@ -173,8 +181,9 @@ struct skb_shared_info {
 };
 
 struct sk_buff {
-	struct sk_buff *next;
+	struct sk_buff *next; /* first, as is the list_head in its place */
 	struct sock *sk;
+	struct net_device *dev;
 	unsigned int len;
 	unsigned short queue_mapping;
 	unsigned char ooo_okay : 1;

@@ -199,12 +199,14 @@ static __always_inline int pick_count(struct tx_cpu *c, __u32 slot,
 			n->again++;
 		else
 			n->unkept++;
-		if (pick_by_flow(r) == TX_NO_QUEUE)
-			; /* not held against anything */
-		else if (r->maps & TX_MAPS_CPUS)
+		if (pick_by_flow(r) == TX_NO_QUEUE) {
+			/* not held against anything */
+		} else if (r->maps & TX_MAPS_CPUS) {
 			n->mapped++;
-		else if (!r->maps)
+		} else if (!r->maps) {
 			n->hashed++;
+			n->hinted += r->rx_mapping != 0;
+		}
 	}
 	return tx_noted(c, TX_PROG_pick_end);
 }
@@ -302,8 +304,10 @@ int BPF_PROG(pick_end, struct net_device *dev, struct sk_buff *skb,
 	if (!c)
 		return 0;
 	p = bpf_map_lookup_elem(&picking, &zero);
-	if (!p || p->skb != tx_number(c, TX_PROG_pick_end, skb))
+	if (!p || p->skb != tx_number(c, TX_PROG_pick_end, skb)) {
+		c->orphans++;
 		return tx_filtered(c, TX_PROG_pick_end);
+	}
 	p->skb = 0;
 	at = tx_frame_push(c, TX_FRAME_RECORD, NULL, 0);
 	r = &tx_frame_at(c, at)->pick;

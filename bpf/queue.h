@@ -37,23 +37,26 @@ static __always_inline bool netns_wanted(__u32 netns)
 	return !config.nnetns;
 }
 
-static __always_inline bool device_wanted(struct net_device *dev)
+static __always_inline bool device_named(__u32 netns, __u32 ifindex)
 {
-	__u32 i, netns, ifindex;
+	__u32 i;
 
-	if (dev->flags & IFF_LOOPBACK)
-		return false;
-	if (!config.nnetns && !config.ndevices)
-		return true;
-	netns = dev->nd_net.net->ns.inum;
 	if (!netns_wanted(netns))
 		return false;
-	ifindex = dev->ifindex;
 	for (i = 0; i < TX_FILTER_DEVICES && i < config.ndevices; i++)
 		if (config.devices[i].ifindex == ifindex &&
 		    config.devices[i].netns == netns)
 			return true;
 	return !config.ndevices;
+}
+
+static __always_inline bool device_wanted(struct net_device *dev)
+{
+	if (dev->flags & IFF_LOOPBACK)
+		return false;
+	if (!config.nnetns && !config.ndevices)
+		return true;
+	return device_named(dev->nd_net.net->ns.inum, dev->ifindex);
 }
 
 static __always_inline bool qdisc_wanted(struct Qdisc *q)

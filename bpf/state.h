@@ -44,6 +44,12 @@ enum tx_program {
 	TX_PROG_weight_end,
 	TX_PROG_pick_begin,
 	TX_PROG_pick_end,
+	TX_PROG_gro_list,
+	TX_PROG_gro_shared,
+	TX_PROG_poll_begin,
+	TX_PROG_poll_end,
+	TX_PROG_done_begin,
+	TX_PROG_done_end,
 	TX_PROG_snapshot,
 	TX_PROG_quiet,
 	TX_PROG_MAX,
@@ -201,6 +207,7 @@ struct tx_frame {
 		struct tx_notice notice;
 		struct tx_quiet quiet;
 		struct tx_pick pick;
+		struct tx_gro gro;
 		struct tx_header h;
 	};
 	union {
@@ -216,7 +223,7 @@ struct tx_frame {
 #define TX_RECORD_MAX sizeof(struct tx_direct) /* the largest */
 
 #define TX_FRAMES 16
-#define TX_PROGRAMS 32 /* a power of two */
+#define TX_PROGRAMS 64 /* a power of two */
 
 _Static_assert(TX_PROG_MAX <= TX_PROGRAMS, "a row per program");
 

@@ -22,6 +22,7 @@
 #include "xmit.h"
 #include "tcp.h"
 #include "pick.h"
+#include "gro.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -40,6 +41,7 @@ struct tx_types {
 	struct tx_quiet quiet;
 	struct tx_pick pick;
 	struct tx_picks picks;
+	struct tx_gro gro;
 };
 
 const struct tx_types *tx_types_in_btf __attribute__((unused));

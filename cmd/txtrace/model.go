@@ -168,15 +168,25 @@ func (m *modelFlags) arrivals(ctx context.Context, t *tool, path string) (*load,
 	}
 	defer file.Close()
 	list, err := sim.Read(r)
-	if err != nil {
+	switch {
+	case errors.Is(err, sim.ErrLong):
+		f := usage(path, "not replayed", err.Error(), "record for a shorter time")
+		f.code = exitSkip
+		return nil, f
+	case err != nil:
 		return nil, notRead(path, err)
 	}
+	f := usage(path, "no arrivals", "nothing was sent on such a queue", "record while something is sent, or name another queue")
 	for _, q := range list {
-		if m.wants(q) && len(q.Load.Arrivals) > 0 {
+		if !m.wants(q) || len(q.Load.Arrivals) == 0 {
+			continue
+		}
+		if !q.Shared {
 			return &load{queue: q, header: r.Header()}, nil
 		}
+		f = usage(path, "not replayed", "one qdisc serves several queues, so the load of each is not known", "record with a qdisc for each queue (mq), or name another queue")
+		break
 	}
-	f := usage(path, "no arrivals", "nothing reached a queue with a qdisc of its own", "record while something is sent, or name another queue")
 	f.code = exitInconclusive
 	return nil, f
 }

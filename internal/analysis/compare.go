@@ -25,19 +25,25 @@ func (m *meter) compare(res *Result, end *End) []Comparison {
 
 func (m *meter) compareDevice(end *End, before, after *capture.Counters) []Comparison {
 	var cs []Comparison
-	var taken uint64
-	used := false
+	var taken, segments uint64
+	var of *Device
 	for _, q := range end.Queues {
 		if q.Netns != after.Netns || q.Ifindex != after.Ifindex || !m.queues.At(q).used {
 			continue
 		}
-		used = true
+		of = q.Device
+		for _, s := range m.queues.At(q).qdiscs {
+			segments += s.packets
+		}
 		taken += uint64(m.queues.At(q).handovers.Taken)
 		cs = append(cs, m.compareQdiscs(q, before, after)...)
 		cs = append(cs, m.compareLimit(q, after)...)
 	}
-	if !used {
+	switch {
+	case of == nil:
 		return nil
+	case of.CountsSegments():
+		taken = segments
 	}
 	c := Comparison{
 		Netns: after.Netns, Ifindex: after.Ifindex, Ifname: end.ifname(after.Netns, after.Ifindex),

@@ -31,6 +31,12 @@ func (d *Device) NoESPOffload() bool {
 	return d.Offloads != nil && !d.Offloads["esp-hw-offload"] && !d.Offloads["esp-tx-csum-hw-offload"]
 }
 
+// MergesNothing says that the device is known to make no packet of several
+// that it received.
+func (d *Device) MergesNothing() bool {
+	return d.Offloads != nil && !d.Offloads["rx-gro-hw"] && !d.Offloads["rx-lro"]
+}
+
 // completesOnce are drivers that report bytes as sent at most once per queue
 // and NAPI poll or interrupt: e1000_clean_tx_irq, igb_clean_tx_irq and cp_tx
 // call netdev_tx_completed_queue or netdev_completed_queue once, at their end.
@@ -40,6 +46,10 @@ var completesOnce = map[string]bool{"e1000e": true, "igb": true, "8139cp": true}
 // CompletesOnce says whether the driver is known to complete a queue at most
 // once between two looks of its own.
 func (d *Device) CompletesOnce() bool { return completesOnce[d.Driver] }
+
+// CountsSegments says whether the driver's tx_packets are the segments that the
+// device makes of a packet (igb_clean_tx_irq adds gso_segs), and not packets.
+func (d *Device) CountsSegments() bool { return d.Driver == "igb" }
 
 // Queue is one transmit queue of a device. Txq is event.NoQueue for the runs
 // of a qdisc that serves several queues.

@@ -6,9 +6,9 @@
 // The way of a record: Analyze reads it from the capture in the order of the
 // merge; the rebuild joins it with the records of the same run, queue or
 // socket into a decision (Run, Batch, Direct, Handover, Completion, Throttle,
-// Wfree, Resume, Notice); every rule and the metrics look at the decision;
-// then its memory is used again. Nothing is kept per record, so memory does
-// not grow with the capture.
+// Wfree, Resume, Pick, List, Notice); every rule and the metrics look at the
+// decision; then its memory is used again. Nothing is kept per record, so
+// memory does not grow with the capture.
 //
 // Decision: a decision embeds the record it was rebuilt from and adds what
 // only the neighbours tell. Rules read both through the decision and never

@@ -18,6 +18,7 @@ type fan struct {
 	quiet      []func(*Quiet)
 	pick       []func(*Pick)
 	picks      []func(*Picks)
+	list       []func(*List)
 	end        []func(*End)
 }
 
@@ -36,6 +37,7 @@ func (f *fan) add(c Checks) {
 	add(&f.quiet, c.Quiet)
 	add(&f.pick, c.Pick)
 	add(&f.picks, c.Picks)
+	add(&f.list, c.List)
 	add(&f.end, c.End)
 }
 

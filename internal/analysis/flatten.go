@@ -119,6 +119,7 @@ func (p *PickReport) Metrics() []Metric {
 	m.count("picks.count", "", p.Picks)
 	m.count("picks.bytes", "bytes", p.Bytes)
 	m.by("picks.why", p.Why)
+	m.by("picks.by", p.By)
 	m.count("picks.moves", "", p.Moves)
 	m.count("picks.moves_in_flight", "", p.MovesInFlight)
 	m.dist("picks.in_flight", "bytes", p.InFlight)
@@ -131,4 +132,17 @@ func (m *metrics) spread(name, unit string, s Spread) {
 	m.count(name+".sum", unit, s.Sum)
 	m.count(name+".max", unit, s.Max)
 	m.add(name+".mean", unit, s.Mean)
+}
+
+// Metrics is the report as a list.
+func (g *GROReport) Metrics() []Metric {
+	var m metrics
+	m.count("gro.lists", "", g.Lists)
+	m.count("gro.skbs", "packets", g.Skbs)
+	m.count("gro.segs", "packets", g.Segs)
+	m.count("gro.bytes", "bytes", g.Bytes)
+	m.by("gro.why", g.Why)
+	m.hist("gro.size", g.Size)
+	m.hist("gro.count", g.Count)
+	return m
 }

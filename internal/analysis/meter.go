@@ -15,6 +15,7 @@ type meter struct {
 	queues PerQueue[queueMeter]
 	tsq    tsqMeters
 	picks  pickMeters
+	lists  listMeters
 }
 
 func newMeter(h *capture.Header) *meter {
@@ -31,6 +32,7 @@ func (m *meter) checks() Checks {
 		Quiet:      func(q *Quiet) { m.of(q.Queue).quiet(q) },
 		Pick:       m.picks.pick,
 		Picks:      m.picks.picks,
+		List:       m.lists.list,
 		Throttle:   m.tsq.throttle,
 		Wfree:      m.tsq.wfree,
 		Resume:     m.tsq.resume,
@@ -51,5 +53,6 @@ func (m *meter) report(res *Result, end *End) {
 	})
 	res.TSQ = m.tsq.report()
 	res.Picks = m.picks.report()
+	res.GRO = m.lists.report()
 	res.Checks = m.compare(res, end)
 }

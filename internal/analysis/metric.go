@@ -170,6 +170,7 @@ type PickReport struct {
 	Picks         U64            `json:"picks"`
 	Bytes         U64            `json:"bytes"` // of the skbs, headers counted once for each
 	Why           map[string]U64 `json:"why"`   // hit, or for a choice: only driver new expired shrunk ooo
+	By            map[string]U64 `json:"by"`    // what chose: hash, hint (the receive queue that the skb names), xps (and the hash after it)
 	Moves         U64            `json:"moves"` // a socket's queue became another one
 	MovesInFlight U64            `json:"moves_in_flight"`
 	InFlight      Dist           `json:"in_flight_bytes"` // at those moves, in other skbs of the socket
@@ -192,6 +193,34 @@ type Spread struct {
 	Sum  U64     `json:"sum"`
 	Max  U64     `json:"max"`
 	Mean float64 `json:"mean"`
+}
+
+// GROReport is how received packets of one device went up to the protocols.
+type GROReport struct {
+	Netns      uint32 `json:"netns"`
+	Ifindex    uint32 `json:"ifindex"`
+	Generation uint32 `json:"generation,omitempty"`
+	Ifname     string `json:"ifname"`
+
+	Lists    U64            `json:"lists"`
+	Skbs     U64            `json:"skbs"`
+	Segs     U64            `json:"segs"` // that GRO made the skbs of
+	Bytes    U64            `json:"bytes"`
+	BatchMin uint32         `json:"batch_min"` // net.core.gro_normal_batch, least and most
+	BatchMax uint32         `json:"batch_max"`
+	Why      map[string]U64 `json:"why"`   // threshold complete poll busy
+	Size     []Count        `json:"size"`  // skbs per list
+	Count    []Count        `json:"count"` // what was held against the batch, per list
+	Queues   []GROPart      `json:"queues"`
+	CPUs     []GROPart      `json:"cpus"`
+}
+
+// GROPart is the share of one receive queue, or of one CPU.
+type GROPart struct {
+	N     uint16 `json:"n"` // event.NoQueue: none is recorded
+	Lists U64    `json:"lists"`
+	Skbs  U64    `json:"skbs"`
+	Bytes U64    `json:"bytes"`
 }
 
 // Comparison sets one of our sums beside the kernel's own counter of the same

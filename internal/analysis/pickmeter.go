@@ -27,7 +27,7 @@ func (m *pickMeters) of(d *Device) *pickMeter {
 	if p == nil {
 		p = &pickMeter{queues: make(map[uint16]*PickQueue), flows: make(map[SockID]uint16)}
 		p.Netns, p.Ifindex, p.Generation, p.Ifname = d.Netns, d.Ifindex, d.Generation, d.Ifname
-		p.Why = make(map[string]U64)
+		p.Why, p.By = make(map[string]U64), make(map[string]U64)
 		if m.by == nil {
 			m.by = make(map[*Device]*pickMeter)
 		}
@@ -54,6 +54,15 @@ func (m *pickMeters) pick(p *Pick) {
 	d.add(p.Txq, 1, uint64(p.Len))
 	d.Why[string(p.Why())]++
 	d.most = max(d.most, int(min(p.QueuesEnd, 1<<16)))
+	switch {
+	case !p.Chooses() || p.Hit() || !p.Plain():
+	case p.XPS():
+		d.by("xps", 1)
+	case p.RxMapping != 0:
+		d.by("hint", 1)
+	default:
+		d.by("hash", 1)
+	}
 	if p.Moved() {
 		d.Moves++
 		if n := p.InFlight(); n > 0 {
@@ -73,12 +82,22 @@ func (m *pickMeters) pick(p *Pick) {
 func (m *pickMeters) picks(p *Picks) {
 	d := m.of(p.Queue.Device)
 	d.add(p.Txq, p.All(), p.Bytes)
+	d.by("xps", p.Mapped)
+	d.by("hint", p.Hinted)
+	d.by("hash", p.Hashed-min(p.Hinted, p.Hashed))
 	for why, n := range map[model.PickReason]uint32{
 		model.PickOnly: p.Only, model.PickHit: p.Kept, model.PickDriver: p.Driver, model.PickOOO: p.Again, model.PickNew: p.Unkept,
 	} {
 		if n > 0 {
 			d.Why[string(why)] += U64(n)
 		}
+	}
+}
+
+// by counts what chose a queue.
+func (m *pickMeter) by(what string, n uint32) {
+	if n > 0 {
+		m.By[what] += U64(n)
 	}
 }
 

@@ -14,6 +14,7 @@ type rebuild struct {
 	fan    fan
 	world  *world
 	weight weight
+	lists  lists
 	gaps   *gaps
 	lanes  []*lane // by CPU plus one, so that event.UserCPU is 0
 
@@ -33,7 +34,7 @@ type rebuild struct {
 
 func newRebuild(h *capture.Header, g *gaps) *rebuild {
 	return &rebuild{
-		header: h, world: newWorld(h), weight: newWeight(h.Settings), gaps: g,
+		header: h, world: newWorld(h), weight: newWeight(h.Settings), lists: newLists(h), gaps: g,
 		changed: func(Span) {}, lost: func(Span) {},
 	}
 }
@@ -89,6 +90,8 @@ func (r *rebuild) item(it capture.Item) {
 		give(r.fan.pick, &Pick{*rec, r.world.queue(h), &r.header.Kernel})
 	case *event.Picks:
 		give(r.fan.picks, &Picks{*rec, r.world.queue(h)})
+	case *event.GRO:
+		give(r.fan.list, r.lists.list(rec, r.world.named(h)))
 	}
 	l.before, l.has = *h, true
 }

@@ -17,6 +17,7 @@ type Result struct {
 	Queues []QueueReport // by netns, ifindex, generation, queue
 	TSQ    []TSQReport   // by network namespace
 	Picks  []PickReport  // by netns, ifindex, generation
+	GRO    []GROReport   // by netns, ifindex, generation
 	Checks []Comparison  // of our sums with the kernel's own counters
 }
 

@@ -48,5 +48,6 @@ type Checks struct {
 	Quiet      func(*Quiet)
 	Pick       func(*Pick)
 	Picks      func(*Picks)
+	List       func(*List)
 	End        func(*End) // once, after the last record
 }

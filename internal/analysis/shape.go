@@ -110,6 +110,20 @@ func (s *Sample) Percentile(p int) uint32 {
 // Max is the largest value, 0 of none.
 func (s *Sample) Max() uint32 { return s.Percentile(100) }
 
+// Counts are the values that occur, and how often.
+func (s *Sample) Counts() []Count {
+	s.sort()
+	var list []Count
+	for _, v := range s.values {
+		if n := len(list); n > 0 && list[n-1].N == v {
+			list[n-1].Count++
+		} else {
+			list = append(list, Count{v, 1})
+		}
+	}
+	return list
+}
+
 // Variation is the total variation distance of two samples of sizes: the share
 // of one that would have to be other sizes for both to be alike. It is for few
 // different values; 0 is alike, 1 has nothing in common.

@@ -4,6 +4,7 @@ package analysis
 
 import (
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -24,6 +25,9 @@ func TestSample(t *testing.T) {
 	}
 	if s.Mean() != 21.2 || s.Max() != 65 || s.Count() != 10 {
 		t.Errorf("mean %v, max %d, count %d", s.Mean(), s.Max(), s.Count())
+	}
+	if got, want := sampleOf(3, 1, 3).Counts(), []Count{{1, 1}, {3, 2}}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 	none := sampleOf()
 	if none.Mean() != 0 || none.Max() != 0 || none.Percentile(50) != 0 {

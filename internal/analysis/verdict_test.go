@@ -135,6 +135,14 @@ func TestFinding(t *testing.T) {
 	if fs[0].state != StateUndecided || r.Verdict != VerdictFail {
 		t.Errorf("%+v %+v", fs[0], r)
 	}
+	// With a contradiction besides it is one all the same.
+	r, fs = try(t, rule, auto(), func(j *Judge, g *gaps, now *uint64) {
+		both(j, g, now)
+		refute(j, Claim{}, model.XmitStopDrv, model.XmitStopAny)
+	})
+	if fs[0].state != StateContradicted || r.Verdict != VerdictFail {
+		t.Errorf("%+v %+v", fs[0], r)
+	}
 	forced, err := ParseVariants("xmit-stop=any")
 	if err != nil {
 		t.Fatal(err)
@@ -144,6 +152,44 @@ func TestFinding(t *testing.T) {
 	}
 	if _, err := ParseVariants("bulk=nonsense"); err == nil {
 		t.Error("accepted")
+	}
+}
+
+// The variants of a rule with two switches are chosen together: the newest pair
+// that is possible, within what is forced.
+func TestFindingTogether(t *testing.T) {
+	rule := Rule{Switches: []model.Switch{model.SwitchXmitStop, model.SwitchDQLReset}}
+	impossible := func(pairs ...Setting) func(*Judge, *gaps, *uint64) {
+		return func(j *Judge, _ *gaps, _ *uint64) {
+			for _, p := range pairs {
+				j.Weigh(Claim{}, func(s Setting) (Outcome, string) {
+					if s == p {
+						return Broken, ""
+					}
+					return Held, ""
+				}, func(Setting) *Evidence { return evidence() })
+			}
+		}
+	}
+	newest, drvZero := Setting{model.XmitStopDrv, model.DQLResetMin}, Setting{model.XmitStopDrv, model.DQLResetZero}
+	for _, c := range []struct {
+		variant string
+		pairs   []Setting
+		want    string
+	}{
+		{"auto", nil, "xmit-stop=drv,dql-reset=min"},
+		{"auto", []Setting{newest}, "xmit-stop=drv,dql-reset=zero"},
+		{"auto", []Setting{newest, drvZero}, "xmit-stop=any,dql-reset=min"},
+		{"dql-reset=min", []Setting{newest}, "xmit-stop=any,dql-reset=min"},
+		{"latest", []Setting{newest}, "xmit-stop=drv,dql-reset=min"},
+	} {
+		v, err := ParseVariants(c.variant)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, _ := try(t, rule, v, impossible(c.pairs...)); r.Variant != c.want {
+			t.Errorf("%s, %v: %s, want %s", c.variant, c.pairs, r.Variant, c.want)
+		}
 	}
 }
 
@@ -171,6 +217,43 @@ func TestClaims(t *testing.T) {
 			c.then(j, g)
 		})
 		if (fs[0].state == StateProven) != c.held {
+			t.Errorf("%s: %s", name, fs[0].state)
+		}
+	}
+	// What is held under the other variant stays held.
+	r, _ := try(t, rule, auto(), func(j *Judge, g *gaps, _ *uint64) {
+		refute(j, over, model.XmitStopAny)
+		j.lost(Span{5, 5})
+	})
+	if r.Held != 1 || r.Inconclusive != 0 {
+		t.Errorf("%+v", r)
+	}
+	// What came in order waits to the end; a quota as long as a notice may take,
+	// and all that wait as one as long as the last of them.
+	for name, c := range map[string]struct {
+		claim  Claim
+		later  uint64 // when the next one is seen
+		wrong  func(*Judge, uint64)
+		proven bool
+	}{
+		"late at the very end":         {Claim{Order: true}, 3 * settle, func(j *Judge, _ uint64) { j.late() }, false},
+		"not late":                     {Claim{Order: true}, 3 * settle, func(*Judge, uint64) {}, true},
+		"changed soon":                 {Claim{Quota: true}, settle, func(j *Judge, _ uint64) { j.changed(Span{10, 10}) }, false},
+		"changed too long after":       {Claim{Quota: true}, settle + 1, func(j *Judge, _ uint64) { j.changed(Span{10, 10}) }, true},
+		"changed when the second came": {Claim{Quota: true}, 1000, func(j *Judge, now uint64) { j.changed(Span{now, now}) }, false},
+	} {
+		_, fs := try(t, rule, auto(), func(j *Judge, g *gaps, now *uint64) {
+			refute(j, c.claim, model.XmitStopAny)
+			*now += c.later
+			if c.later > 1000 { // the next one is another matter
+				refute(j, Claim{Quota: true, Clear: true})
+				refute(j, Claim{}, model.XmitStopDrv, model.XmitStopAny)
+			} else {
+				refute(j, c.claim, model.XmitStopAny)
+			}
+			c.wrong(j, *now)
+		})
+		if (fs[0].state == StateProven) != c.proven {
 			t.Errorf("%s: %s", name, fs[0].state)
 		}
 	}
@@ -248,14 +331,42 @@ func TestClaimsBounded(t *testing.T) {
 	}
 }
 
+// A rule is not applicable without a fact it needs, or one that says so.
+func TestMissing(t *testing.T) {
+	r := Rule{ID: "T", Needs: []string{"run", "bql"}}
+	for _, c := range []struct {
+		plan []capture.Choice
+		want string
+	}{
+		{nil, ""},
+		{[]capture.Choice{{Fact: "run", Source: "fentry"}, {Fact: "bql", State: "chosen"}}, ""},
+		{[]capture.Choice{{Fact: "other", State: "absent"}}, ""},
+		{[]capture.Choice{{Fact: "run", Source: "fentry"}, {Fact: "bql", State: "absent", Reason: "no symbol"}}, "needs bql: no symbol"},
+		{[]capture.Choice{{Fact: "other", State: "absent", Disables: []string{"A", "T"}}}, "needs other: absent"},
+	} {
+		if got := r.missing(&capture.Header{Plan: c.plan}); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.plan, got, c.want)
+		}
+	}
+	rs := rulings([]*Judge{newJudge(&Rule{ID: "M1", Gate: true}, new(gaps), new(uint64)), newJudge(&r, new(gaps), new(uint64))}, nil, &capture.Header{Plan: []capture.Choice{{Fact: "run", State: "absent"}}})
+	if rs[1].Verdict != VerdictNotApplicable {
+		t.Errorf("%+v", rs[1])
+	}
+}
+
 func TestGate(t *testing.T) {
 	var g gaps
 	var now uint64
 	gate := newJudge(&Rule{ID: "M1", Gate: true}, &g, &now)
 	other := newJudge(&Rule{ID: "D1"}, &g, &now)
+	idle := newJudge(&Rule{ID: "D2"}, &g, &now)
+	lacks := newJudge(&Rule{ID: "D3", Needs: []string{"run"}}, &g, &now)
 	gate.Broken(evidence)
 	other.Broken(evidence)
-	rs := rulings([]*Judge{gate, other}, nil, &capture.Header{})
+	rs := rulings([]*Judge{gate, other, idle, lacks}, nil, &capture.Header{Plan: []capture.Choice{{Fact: "run", State: "absent"}}})
+	if rs[2].Verdict != VerdictNotExercised || rs[3].Verdict != VerdictNotApplicable {
+		t.Errorf("%+v", rs)
+	}
 	if rs[0].Verdict != VerdictFail || rs[1].Verdict != VerdictInconclusive || !strings.Contains(rs[1].Reason, "M1") {
 		t.Errorf("%+v", rs)
 	}

@@ -42,6 +42,7 @@ const (
 	KindQuiet
 	KindPick
 	KindPicks
+	KindGRO
 )
 
 // Contexts a record was written in (Header.Context).
@@ -471,7 +472,35 @@ type PickCounts struct {
 	Unkept uint32 // chosen for a skb whose socket, if any, keeps no queue
 	Hashed uint32 // of the two above: by the hash, without XPS, and what the hash says
 	Mapped uint32 // of them: on a device with XPS by CPU, and what XPS and the hash say
-	Pad    uint32
+	Hinted uint32 // of Hashed: by the queue that the skb says it was received on
+}
+
+// Bits of GRO.Within.
+const (
+	WithinPoll = 1 << iota // in __napi_poll of this NAPI
+	WithinDone             // in napi_complete_done of this NAPI
+)
+
+// HeldUnknown is GRO.Held outside of __napi_poll.
+const HeldUnknown = 1<<32 - 1
+
+// GRO is a list of received skbs that went up to the protocols together
+// (netif_receive_skb_list_internal), from a NAPI. A list that a driver made by
+// itself has no record. The device is that of its first skb.
+type GRO struct {
+	Header
+	NAPI     uint64 `unit:"addr"`
+	Batch    uint32 // net.core.gro_normal_batch: segments, or skbs before 5.12
+	RxCount  uint32 // what the kernel held against it
+	Skbs     uint32 `unit:"packets"`
+	Segs     uint32 `unit:"packets"` // sum of max(NAPI_GRO_CB(skb)->count, 1)
+	LastSegs uint32 `unit:"packets"` // of the last skb
+	Bytes    uint32 `unit:"bytes"`   // sum of skb->len, without link headers
+	NapiID   uint32
+	Held     uint32 // rx_count when the poll under way began, HeldUnknown
+	RxQueue  uint16 // of the first skb, NoQueue when none is recorded
+	Within   uint8  // Within*
+	Pad      [5]uint8
 }
 
 // What a notice tells (Notice.Subtype).

@@ -13,7 +13,7 @@ import (
 
 // Record is any of the record structs.
 type Record interface {
-	Run | Dequeue | Direct | Handover | Complete | Throttle | Wfree | Resume | Notice | Ledger | Quiet | Pick | Picks
+	Run | Dequeue | Direct | Handover | Complete | Throttle | Wfree | Resume | Notice | Ledger | Quiet | Pick | Picks | GRO
 }
 
 // Any is a decoded record: a pointer to one of the record structs.
@@ -66,6 +66,7 @@ var kinds = [...]row{
 	KindQuiet:    rowOf[Quiet]("quiet"),
 	KindPick:     rowOf[Pick]("pick"),
 	KindPicks:    rowOf[Picks]("picks"),
+	KindGRO:      rowOf[GRO]("gro"),
 }
 
 // Valid says whether k is a kind this build knows.

@@ -141,9 +141,10 @@ static void sequence(uint64_t number)
 	op("base", PICK(0, 0x7ffff448, 0x80000000, 0xffffffff, 0xffff63c0, (uint32_t)rnd()));
 	if (under(3) == 0)
 		op("stall_thrs", PICK(1, 10, 60, 300, 65535));
+	const uint32_t kinds = under(8) ? 100 : 52; /* some complete little */
 	for (uint32_t n = 10 + under(20); n > 0; n--) {
-		jiffies += PICK(0, 0, 0, 1, 1, 2, 12, 300);
-		uint32_t c = under(100), arg;
+		jiffies += PICK(0, 0, 0, 1, 1, 2, 12, 70, 300);
+		uint32_t c = under(kinds), arg;
 		if (c < 50) {
 			arg = PICK(0, 1, 60, 1514, 1514, 9014, 64000, 70000);
 			in_flight += arg;
@@ -286,9 +287,13 @@ func (o *oracleRun) sequence(number uint64) {
 	if o.under(3) == 0 {
 		o.op("stall_thrs", o.pick(1, 10, 60, 300, 65535))
 	}
+	kinds := uint32(100)
+	if o.under(8) == 0 {
+		kinds = 52
+	}
 	for n := 10 + o.under(20); n > 0; n-- {
-		o.now += uint64(o.pick(0, 0, 0, 1, 1, 2, 12, 300))
-		switch c := o.under(100); {
+		o.now += uint64(o.pick(0, 0, 0, 1, 1, 2, 12, 70, 300))
+		switch c := o.under(kinds); {
 		case c < 50:
 			arg := o.pick(0, 1, 60, 1514, 1514, 9014, 64000, 70000)
 			o.inFlight += arg

@@ -15,6 +15,18 @@
 // 59aed0d87ab09d98 (GRO), c93f631334ab3194 (TSQ) and 9aeb9cc635f797dc
 // (doorbells); twelve hex digits are kernel commits.
 //
+// Decision: what the documents only proposed is in WhatIf and not in Switches. A
+// simulator takes both; a recording is explained by what kernels really did, and
+// a proposal among the candidates would leave switches undecided for nothing.
+//
+// Decision: where a document leaves a number open (whether the caps of 8 and 7
+// count the head) or a variant hides a later change (the slow path of 4.8 under
+// BulkBytes), the reading taken is said at the variant, and no switch is added.
+//
+// Decision: steps that are atomic in the kernel are methods of their own only
+// where interleavings decide what happens (Lockless); memory barriers are taken
+// for granted.
+//
 // To add a mechanism: one file, one entry of Switches per choice it has, and a
 // test for each variant that shows where it differs from its neighbours.
 package model

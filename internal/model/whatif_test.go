@@ -9,10 +9,12 @@ import (
 
 func TestParseWhatIf(t *testing.T) {
 	for arg, want := range map[string]Proposal{
-		"quota=stop":                {Set: map[Switch]Variant{SwitchQuota: QuotaStop}},
-		"quota=segments,bulk=bytes": {Set: map[Switch]Variant{SwitchQuota: QuotaSegments, SwitchBulk: BulkBytes}},
-		"tsq-limit=ms":              {Set: map[Switch]Variant{SwitchTSQLimit: TSQLimitMs}},
-		"xmit_more_limit=13":        {MoreLimit: 13},
+		"quota=stop":                 {Set: map[Switch]Variant{SwitchQuota: QuotaStop}},
+		"quota=segments,bulk=bytes":  {Set: map[Switch]Variant{SwitchQuota: QuotaSegments, SwitchBulk: BulkBytes}},
+		"tsq-limit=ms":               {Set: map[Switch]Variant{SwitchTSQLimit: TSQLimitMs}},
+		"byte_cap=1":                 {ByteCap: 1},
+		"xmit_more_limit=2147483647": {MoreLimit: 1<<31 - 1},
+		"xmit_more_limit=13":         {MoreLimit: 13},
 		"byte_cap=37500,bulk=bytes,xmit_more_limit=8": {Set: map[Switch]Variant{SwitchBulk: BulkBytes}, MoreLimit: 8, ByteCap: 37500},
 	} {
 		got, err := ParseWhatIf(arg)
@@ -25,6 +27,7 @@ func TestParseWhatIf(t *testing.T) {
 		"xmit_more_limit":     `what-if xmit_more_limit="": want a number from 1 to 2147483647`,
 		"byte_cap=0":          `what-if byte_cap="0": want a number from 1 to 2147483647`,
 		"byte_cap=1e9":        `what-if byte_cap="1e9": want a number from 1 to 2147483647`,
+		"byte_cap=2147483648": `what-if byte_cap="2147483648": want a number from 1 to 2147483647`,
 		"byte_cap=4294967296": `what-if byte_cap="4294967296": want a number from 1 to 2147483647`,
 		"quota=jiffies":       `variant quota="jiffies": unknown; quota has restarts, stop, after, segments, time`,
 	} {

@@ -105,6 +105,9 @@ func (f *Facts) types(spec *btf.Spec, functions, tracepoints []string) {
 	f.Fields["pcpu_hot.preempt_count"] = offsetOf(spec, "pcpu_hot", "preempt_count") >= 0
 	f.Fields["task_struct.net_xmit"] = offsetOf(spec, "task_struct", "net_xmit") >= 0
 	f.Fields["net_hotdata.dev_tx_weight"] = offsetOf(spec, "net_hotdata", "dev_tx_weight") >= 0
+	f.Fields["net_hotdata.gro_normal_batch"] = offsetOf(spec, "net_hotdata", "gro_normal_batch") >= 0
+	f.Fields["napi_struct.rx_count"] = offsetOf(spec, "napi_struct", "rx_count") >= 0 ||
+		offsetOf(spec, "napi_struct", "gro") >= 0 && offsetOf(spec, "gro_node", "rx_count") >= 0
 	f.Fields["dql.order"] = dqlOrder(spec)
 	f.Kernel.SkbTruesize = skbTruesize(spec)
 }

@@ -19,7 +19,7 @@ func plus(n, o pickSum, sign int32) pickSum {
 	return pickSum{
 		Bytes: n.Bytes + o.Bytes*uint64(int64(sign)),
 		Only:  n.Only + by*o.Only, Kept: n.Kept + by*o.Kept, Driver: n.Driver + by*o.Driver, Again: n.Again + by*o.Again,
-		Unkept: n.Unkept + by*o.Unkept, Hashed: n.Hashed + by*o.Hashed, Mapped: n.Mapped + by*o.Mapped,
+		Unkept: n.Unkept + by*o.Unkept, Hashed: n.Hashed + by*o.Hashed, Mapped: n.Mapped + by*o.Mapped, Hinted: n.Hinted + by*o.Hinted,
 	}
 }
 

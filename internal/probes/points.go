@@ -187,6 +187,32 @@ var points = []Point{
 		Rules: []string{"Q1", "Q2", "Q3", "Q4", "Q6", "Q8", "Q9"},
 	},
 	{
+		Fact: "gro", Meaning: "one list of received skbs that went up together, and what the kernel counted of it", With: "gro",
+		Sources: []Source{{
+			Name: "fentry netif_receive_skb_list_internal and netif_receive_skb_list", Backend: "btf",
+			Programs: []string{"gro_list", "gro_shared"}, Functions: []string{"netif_receive_skb_list_internal", "netif_receive_skb_list"},
+			Fields: []string{"napi_struct.rx_count"},
+		}},
+		Rules: []string{"G1", "G2"},
+	},
+	{
+		Fact: "gro.batch", Meaning: "net.core.gro_normal_batch when a list went up", With: "gro",
+		Sources: []Source{
+			{Name: "net_hotdata.gro_normal_batch", Backend: "btf", Symbols: []string{"net_hotdata"}, Fields: []string{"net_hotdata.gro_normal_batch"}},
+			{Name: "gro_normal_batch", Backend: "btf", Symbols: []string{"gro_normal_batch"}},
+		},
+		Rules: []string{"G1"},
+	},
+	{
+		Fact: "gro.poll", Meaning: "the poll in which a list went up, and whether that was done", With: "gro",
+		Sources: []Source{{
+			Name: "fentry+fexit __napi_poll and napi_complete_done", Backend: "btf",
+			Programs:  []string{"poll_begin", "poll_end", "done_begin", "done_end"},
+			Functions: []string{"__napi_poll", "napi_complete_done"},
+		}},
+		Rules: []string{"G2"},
+	},
+	{
 		Fact: "watchdog", Meaning: "a queue's transmit watchdog fired",
 		Sources: []Source{{
 			Name: "tp_btf net_dev_xmit_timeout", Backend: "btf",

@@ -21,6 +21,7 @@ const (
 	txtraceMapFlows            = "flows"
 	txtraceMapPickSums         = "pick_sums"
 	txtraceMapPicking          = "picking"
+	txtraceMapRxNow            = "rx_now"
 	txtraceMapSocks            = "socks"
 	txtraceProgActionBegin     = "action_begin"
 	txtraceProgActionEnd       = "action_end"
@@ -31,12 +32,18 @@ const (
 	txtraceProgDequeue         = "dequeue"
 	txtraceProgDirectBegin     = "direct_begin"
 	txtraceProgDirectEnd       = "direct_end"
+	txtraceProgDoneBegin       = "done_begin"
+	txtraceProgDoneEnd         = "done_end"
+	txtraceProgGroList         = "gro_list"
+	txtraceProgGroShared       = "gro_shared"
 	txtraceProgHandoverBegin   = "handover_begin"
 	txtraceProgHandoverEnd     = "handover_end"
 	txtraceProgPaceBegin       = "pace_begin"
 	txtraceProgPaceEnd         = "pace_end"
 	txtraceProgPickBegin       = "pick_begin"
 	txtraceProgPickEnd         = "pick_end"
+	txtraceProgPollBegin       = "poll_begin"
+	txtraceProgPollEnd         = "poll_end"
 	txtraceProgResumeHandler   = "resume_handler"
 	txtraceProgResumeRelease   = "resume_release"
 	txtraceProgRunBegin        = "run_begin"
@@ -114,12 +121,18 @@ type txtraceProgramSpecs struct {
 	Dequeue         *ebpf.ProgramSpec `ebpf:"dequeue"`
 	DirectBegin     *ebpf.ProgramSpec `ebpf:"direct_begin"`
 	DirectEnd       *ebpf.ProgramSpec `ebpf:"direct_end"`
+	DoneBegin       *ebpf.ProgramSpec `ebpf:"done_begin"`
+	DoneEnd         *ebpf.ProgramSpec `ebpf:"done_end"`
+	GroList         *ebpf.ProgramSpec `ebpf:"gro_list"`
+	GroShared       *ebpf.ProgramSpec `ebpf:"gro_shared"`
 	HandoverBegin   *ebpf.ProgramSpec `ebpf:"handover_begin"`
 	HandoverEnd     *ebpf.ProgramSpec `ebpf:"handover_end"`
 	PaceBegin       *ebpf.ProgramSpec `ebpf:"pace_begin"`
 	PaceEnd         *ebpf.ProgramSpec `ebpf:"pace_end"`
 	PickBegin       *ebpf.ProgramSpec `ebpf:"pick_begin"`
 	PickEnd         *ebpf.ProgramSpec `ebpf:"pick_end"`
+	PollBegin       *ebpf.ProgramSpec `ebpf:"poll_begin"`
+	PollEnd         *ebpf.ProgramSpec `ebpf:"poll_end"`
 	ResumeHandler   *ebpf.ProgramSpec `ebpf:"resume_handler"`
 	ResumeRelease   *ebpf.ProgramSpec `ebpf:"resume_release"`
 	RunBegin        *ebpf.ProgramSpec `ebpf:"run_begin"`
@@ -143,6 +156,7 @@ type txtraceMapSpecs struct {
 	Flows    *ebpf.MapSpec `ebpf:"flows"`
 	PickSums *ebpf.MapSpec `ebpf:"pick_sums"`
 	Picking  *ebpf.MapSpec `ebpf:"picking"`
+	RxNow    *ebpf.MapSpec `ebpf:"rx_now"`
 	Socks    *ebpf.MapSpec `ebpf:"socks"`
 }
 
@@ -189,6 +203,7 @@ type txtraceMaps struct {
 	Flows    *ebpf.Map `ebpf:"flows"`
 	PickSums *ebpf.Map `ebpf:"pick_sums"`
 	Picking  *ebpf.Map `ebpf:"picking"`
+	RxNow    *ebpf.Map `ebpf:"rx_now"`
 	Socks    *ebpf.Map `ebpf:"socks"`
 }
 
@@ -199,6 +214,7 @@ func (m *txtraceMaps) Close() error {
 		m.Flows,
 		m.PickSums,
 		m.Picking,
+		m.RxNow,
 		m.Socks,
 	)
 }
@@ -234,12 +250,18 @@ type txtracePrograms struct {
 	Dequeue         *ebpf.Program `ebpf:"dequeue"`
 	DirectBegin     *ebpf.Program `ebpf:"direct_begin"`
 	DirectEnd       *ebpf.Program `ebpf:"direct_end"`
+	DoneBegin       *ebpf.Program `ebpf:"done_begin"`
+	DoneEnd         *ebpf.Program `ebpf:"done_end"`
+	GroList         *ebpf.Program `ebpf:"gro_list"`
+	GroShared       *ebpf.Program `ebpf:"gro_shared"`
 	HandoverBegin   *ebpf.Program `ebpf:"handover_begin"`
 	HandoverEnd     *ebpf.Program `ebpf:"handover_end"`
 	PaceBegin       *ebpf.Program `ebpf:"pace_begin"`
 	PaceEnd         *ebpf.Program `ebpf:"pace_end"`
 	PickBegin       *ebpf.Program `ebpf:"pick_begin"`
 	PickEnd         *ebpf.Program `ebpf:"pick_end"`
+	PollBegin       *ebpf.Program `ebpf:"poll_begin"`
+	PollEnd         *ebpf.Program `ebpf:"poll_end"`
 	ResumeHandler   *ebpf.Program `ebpf:"resume_handler"`
 	ResumeRelease   *ebpf.Program `ebpf:"resume_release"`
 	RunBegin        *ebpf.Program `ebpf:"run_begin"`
@@ -265,12 +287,18 @@ func (p *txtracePrograms) Close() error {
 		p.Dequeue,
 		p.DirectBegin,
 		p.DirectEnd,
+		p.DoneBegin,
+		p.DoneEnd,
+		p.GroList,
+		p.GroShared,
 		p.HandoverBegin,
 		p.HandoverEnd,
 		p.PaceBegin,
 		p.PaceEnd,
 		p.PickBegin,
 		p.PickEnd,
+		p.PollBegin,
+		p.PollEnd,
 		p.ResumeHandler,
 		p.ResumeRelease,
 		p.RunBegin,

@@ -23,6 +23,7 @@ type Report struct {
 	Command  *Command              `json:"command,omitempty"`
 	Queues   []Queue               `json:"queues"`
 	Picks    []analysis.PickReport `json:"picks"` // empty unless recorded
+	GRO      []analysis.GROReport  `json:"gro"`   // the same
 	TSQ      []TSQ                 `json:"tsq"`
 	Counters Counters              `json:"kernel_counters"`
 	Lost     analysis.LostInfo     `json:"lost"`
@@ -103,7 +104,7 @@ func New(r *analysis.Result, by By) *Report {
 		Capture: r.Verify.Capture, Kernel: h.Kernel, Settings: h.Settings,
 		Devices: slices.Clone(h.Devices), Filters: h.Filters,
 		Lost:   r.Verify.Lost,
-		Queues: []Queue{}, TSQ: []TSQ{}, Picks: list(slices.Clone(r.Picks)),
+		Queues: []Queue{}, TSQ: []TSQ{}, Picks: list(slices.Clone(r.Picks)), GRO: list(slices.Clone(r.GRO)),
 		Counters: counters(r.Checks),
 		clock:    h.Clock,
 	}

@@ -5,6 +5,8 @@ package report
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,21 +38,22 @@ type ModelQueue struct {
 
 // ModelColumn is one column of the table.
 type ModelColumn struct {
-	Name        string         `json:"name"`
-	Packets     analysis.U64   `json:"packets"` // that the driver took
-	Bypass      analysis.U64   `json:"bypass"`
-	Dequeues    analysis.U64   `json:"dequeues"`
-	Batch       Spread         `json:"batch_packets"`
-	Requeues    float64        `json:"requeues_per_million"`
-	Doorbells   float64        `json:"doorbells_per_packet"`
-	Runs        analysis.U64   `json:"runs"`
-	Run         Spread         `json:"run_packets"`
-	Restarts    Spread         `json:"run_restarts"`
-	QuotaEnded  analysis.U64   `json:"quota_ended"`
-	BehindBatch Delay          `json:"behind_batch"`
-	BehindRun   Delay          `json:"behind_run"`
-	Limit       *Spread        `json:"limit_bytes,omitempty"` // of BQL
-	Distance    *ModelDistance `json:"distance,omitempty"`    // from the recording
+	Name        string           `json:"name"`
+	Packets     analysis.U64     `json:"packets"` // that the driver took
+	Bypass      analysis.U64     `json:"bypass"`
+	Dequeues    analysis.U64     `json:"dequeues"`
+	Batch       Spread           `json:"batch_packets"`
+	Sizes       []analysis.Count `json:"batch_sizes"` // packets of every dequeue
+	Requeues    float64          `json:"requeues_per_million"`
+	Doorbells   float64          `json:"doorbells_per_packet"`
+	Runs        analysis.U64     `json:"runs"`
+	Run         Spread           `json:"run_packets"`
+	Restarts    Spread           `json:"run_restarts"`
+	QuotaEnded  analysis.U64     `json:"quota_ended"`
+	BehindBatch Delay            `json:"behind_batch"`
+	BehindRun   Delay            `json:"behind_run"`
+	Limit       *Spread          `json:"limit_bytes,omitempty"` // of BQL
+	Distance    *ModelDistance   `json:"distance,omitempty"`    // from the recording
 }
 
 // Spread sums up a distribution.
@@ -112,7 +115,7 @@ func NewModel(whatIf string, q ModelQueue, rate uint64, inputs []ModelInput) *Mo
 func (in *ModelInput) column(rate uint64) ModelColumn {
 	s := in.Shape
 	c := ModelColumn{
-		Name: in.Name, Dequeues: analysis.U64(s.BatchPackets.Count()), Batch: spread(&s.BatchPackets),
+		Name: in.Name, Dequeues: analysis.U64(s.BatchPackets.Count()), Batch: spread(&s.BatchPackets), Sizes: list(s.BatchPackets.Counts()),
 		Runs: analysis.U64(s.RunPackets.Count()), Run: spread(&s.RunPackets), Restarts: spread(&s.Restarts),
 		BehindBatch: delay(&s.BatchPackets, &s.BatchBytes, rate), BehindRun: delay(&s.RunPackets, &s.RunBytes, rate),
 	}
@@ -170,6 +173,9 @@ func (d *Model) Text(w io.Writer, t Text, header *capture.Header) error {
 	p.line("")
 	d.table(p)
 	p.line("")
+	if p.More {
+		d.sizes(p)
+	}
 	if far := d.Columns[1].Distance.Batch; far > farOff {
 		p.wrapped("", fmt.Sprintf("The model is far from this recording (%.2f): senders that wait for what they sent, as TCP does, are not replayed. Take its answer for a direction only.", far))
 	}
@@ -273,4 +279,26 @@ func (d *Model) table(p *printer) {
 		}
 		line(r.label, r.cell)
 	}
+}
+
+// sizes prints how often each size of a batch occurred.
+func (d *Model) sizes(p *printer) {
+	counts := make(map[uint32][]analysis.U64)
+	for i, c := range d.Columns {
+		for _, n := range c.Sizes {
+			if counts[n.N] == nil {
+				counts[n.N] = make([]analysis.U64, len(d.Columns))
+			}
+			counts[n.N][i] = n.Count
+		}
+	}
+	p.line("dequeues by their packets")
+	for _, n := range slices.Sorted(maps.Keys(counts)) {
+		s := fmt.Sprintf("  %-*d", Width-modelWidth*len(d.Columns)-2, n)
+		for _, count := range counts[n] {
+			s += fmt.Sprintf("%*d", modelWidth, count)
+		}
+		p.line("%s", s)
+	}
+	p.line("")
 }

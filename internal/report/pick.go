@@ -13,6 +13,7 @@ func picks(p *printer, r *analysis.PickReport) {
 	p.heading("%s, choice of queue%s", deviceName(r.Ifname, r.Ifindex), lifeOf(r.Netns, r.Generation))
 	p.field("picks", p.count(uint64(r.Picks))+" of "+p.counted(uint64(r.Bytes), "byte", "bytes"))
 	p.field("  why", p.each(r.Why)...)
+	p.field("  chosen by", p.each(r.By)...)
 	if r.Moves == 0 {
 		p.field("moves", "no socket's queue became another one")
 	} else {

@@ -28,6 +28,9 @@ func (d *Report) Text(w io.Writer, t Text) error {
 	for i := range d.Picks {
 		picks(p, &d.Picks[i])
 	}
+	for i := range d.GRO {
+		gro(p, &d.GRO[i])
+	}
 	for i := range d.TSQ {
 		tsq(p, &d.TSQ[i])
 	}

@@ -71,6 +71,10 @@ func (q *Recorded) Configure(h *capture.Header) Config {
 	c.IRQ = q.irq(c.CPUs)
 	q.device(h, &c.Device)
 	c.Costs = q.trace.costs()
+	for _, one := range c.Costs.All() {
+		*one.Cost = min(*one.Cost, time.Second) // of a machine that stood still
+	}
+	c.Device.Delay = min(c.Device.Delay, time.Second)
 	c.Kernel = map[model.Switch]model.Variant{model.SwitchDoorbell: model.DoorbellAnyStop}
 	if d := c.Device.Driver; d == "virtio_net" || d == "mlx5_core" {
 		c.Kernel[model.SwitchDoorbell] = model.DoorbellDrvStop
@@ -93,7 +97,7 @@ func (q *Recorded) device(h *capture.Header, d *Device) {
 	case n[event.SourceNAPI] == 0 && n[event.SourceXmit] > 0:
 		d.Completion = CompleteXmit
 	}
-	d.BQL = len(t.interrupts) > 0
+	d.BQL = len(t.completions) > 0
 	d.Delay = time.Duration(median(t.delays))
 	for _, b := range q.Device.BQL {
 		if b.Txq == uint32(q.Txq) {
@@ -144,11 +148,11 @@ func (q *Recorded) ring(d *Device) {
 func (q *Recorded) irq(cpus int) int {
 	counts := make([]int, cpus)
 	best := 0
-	for _, i := range q.trace.interrupts {
-		if int(i.CPU) < cpus {
-			counts[i.CPU]++
-			if counts[i.CPU] > counts[best] {
-				best = int(i.CPU)
+	for _, i := range q.trace.completions {
+		if int(i.cpu) < cpus {
+			counts[i.cpu]++
+			if counts[i.cpu] > counts[best] {
+				best = int(i.cpu)
 			}
 		}
 	}

@@ -29,12 +29,7 @@ type directFrame struct {
 
 func (o *recorder) directBegin(c *cpu, q *qdisc, txq *queue, r *runFrame, list []packet) *directFrame {
 	c.lane.count(progDirectBegin)
-	var d *directFrame
-	if n := len(o.directs); n > 0 {
-		d, o.directs = o.directs[n-1], o.directs[:n-1]
-	} else {
-		d = new(directFrame)
-	}
+	d := o.directs.get()
 	*d = directFrame{begin: o.s.now}
 	d.hand.hand = &d.rec.Hand
 	rec := &d.rec
@@ -57,7 +52,7 @@ func (o *recorder) directBegin(c *cpu, q *qdisc, txq *queue, r *runFrame, list [
 
 func (o *recorder) directEnd(c *cpu, q *qdisc, txq *queue, d *directFrame, sent bool) {
 	c.pop()
-	o.directs = append(o.directs, d)
+	o.directs.put(d)
 	rec := &d.rec
 	rec.RequeuesEnd, rec.GsoQlenEnd, rec.TxqStateEnd = q.requeues, uint32(q.gso()), fromModel(txq.state)
 	if sent {

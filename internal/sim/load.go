@@ -82,19 +82,26 @@ func (l *loadState) plan(s *sim) {
 	}
 }
 
-// arrive enqueues the next packet. A CPU that can run the qdisc does so; while
+// arrive lets the next packet come. A CPU that can run the qdisc does so; while
 // one runs it others only enqueue, and what that costs them is in the arrivals.
+// Of packets that come at one moment the last makes the run: the others were
+// enqueued while nobody could.
 func (l *loadState) arrive(s *sim) {
-	a := l.load.Arrivals[l.next]
+	list := l.load.Arrivals
+	a := list[l.next]
 	l.next++
 	l.plan(s)
 	p := packet{Packet: gso(a.Len, int(a.Segs), tcpHeaders), addr: s.address()}
 	s.made++
 	q := s.queues[0].qdisc
 	c := s.cpus[int(a.CPU)%len(s.cpus)]
+	together := l.next < len(list) && list[l.next].At == a.At && !list[l.next].Passed
 	switch {
+	case q.owner == nil && (a.Passed || !together):
 	case q.owner == nil:
-	case a.Passed && q.passing:
+		q.enqueue(c, p)
+		return
+	case a.Passed && q.passing && q.waiting() == 0:
 		c = q.owner
 	default:
 		q.enqueue(q.owner, p)

@@ -3,7 +3,6 @@
 package sim
 
 import (
-	"runtime"
 	"strconv"
 
 	"github.com/txtrace/txtrace/internal/capture"
@@ -59,19 +58,22 @@ var programList = [programs]capture.Program{
 	progQuiet:           {Name: "quiet"},
 }
 
-// facts are those of internal/probes that a simulation has: all of them but
-// the watchdog, which never fires here.
+// facts are those of internal/probes that a simulation has, and absent those
+// that it has not.
 var facts = []string{
 	"run", "run.rescheduled", "run.who", "dequeue", "direct", "handover", "handover.attempts", "handover.more",
 	"context", "bql", "complete.napi", "complete.hardirq", "tsq.throttle", "tsq.wfree", "tsq.resume", "tsq.release",
 }
+
+var absent = []string{"pick", "gro", "gro.batch", "gro.poll", "watchdog"}
 
 func (s *sim) header() *capture.Header {
 	c := s.cfg
 	h := &capture.Header{
 		Tool: c.Tool,
 		Kernel: capture.Kernel{
-			Release: "simulated", Version: "seed " + strconv.FormatUint(c.Seed, 10), Machine: runtime.GOARCH,
+			Release: "simulated", Version: "seed " + strconv.FormatUint(c.Seed, 10), Machine: "x86_64", // whose sizes of skbs are used
+
 			CPUs: uint32(c.CPUs), HZ: uint32(c.HZ), SkbTruesize: skbOverhead + 1,
 		},
 		Clock:    s.clock(),
@@ -88,6 +90,9 @@ func (s *sim) header() *capture.Header {
 	}
 	for _, f := range facts {
 		h.Plan = append(h.Plan, capture.Choice{Fact: f, Source: "simulated", State: "chosen"})
+	}
+	for _, f := range absent {
+		h.Plan = append(h.Plan, capture.Choice{Fact: f, State: "absent", Reason: "the simulator does not play it"})
 	}
 	return h
 }
@@ -151,6 +156,7 @@ func (s *sim) counters() []capture.Counters {
 
 func (s *sim) footer() *capture.Footer {
 	f := &capture.Footer{Clock: s.clock(), Counters: s.counters(), Ended: "duration"}
+	f.Self.Written = uint64(s.out.w.Stats().Written)
 	for p := range programs {
 		for _, c := range s.cpus {
 			n := c.lane.counts[p]

@@ -16,9 +16,8 @@ type packet struct {
 // gso makes a packet of length bytes one of that many segments.
 func gso(length uint32, segments int, header uint16) model.Packet {
 	p := model.Packet{Len: length}
-	if segments > 1 && length > uint32(header) {
-		p.Header = header
-		p.GSOSize = uint16((length - uint32(header) + uint32(segments) - 1) / uint32(segments))
+	if size := (length - uint32(header) + uint32(segments) - 1) / uint32(max(segments, 1)); segments > 1 && length > uint32(header) && size < 1<<16 {
+		p.Header, p.GSOSize = header, uint16(size)
 	}
 	return p
 }

@@ -24,7 +24,7 @@ type qdisc struct {
 	parked    [][]packet // gso_skb
 	bad       fifo       // skb_bad_txq
 	owner     *cpu       // who runs it
-	passing   bool       // for a packet that passes it by
+	passing   bool       // because of a packet that passes it by
 	scheduled bool       // __QDISC_STATE_SCHED
 
 	packets, bytes, drops uint64 // bstats and qstats

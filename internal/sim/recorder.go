@@ -36,9 +36,24 @@ type recorder struct {
 	seq     uint32 // of the recorder's own records
 	written uint64
 
-	runs    []*runFrame // free ones
-	directs []*directFrame
+	runs    pool[runFrame]
+	directs pool[directFrame]
 }
+
+// pool keeps what will be used again.
+type pool[T any] struct{ free []*T }
+
+func (p *pool[T]) get() *T {
+	n := len(p.free)
+	if n == 0 {
+		return new(T)
+	}
+	v := p.free[n-1]
+	p.free = p.free[:n-1]
+	return v
+}
+
+func (p *pool[T]) put(v *T) { p.free = append(p.free, v) }
 
 func newRecorder(s *sim, w *capture.Writer) *recorder { return &recorder{s: s, w: w} }
 
@@ -103,12 +118,7 @@ type runFrame struct {
 
 func (o *recorder) runBegin(c *cpu, q *qdisc, who uint8) *runFrame {
 	c.lane.count(progRunBegin)
-	var r *runFrame
-	if n := len(o.runs); n > 0 {
-		r, o.runs = o.runs[n-1], o.runs[:n-1]
-	} else {
-		r = new(runFrame)
-	}
+	r := o.runs.get()
 	*r = runFrame{begin: o.s.now}
 	rec := &r.rec
 	rec.Who, rec.Parent = who, c.parent()
@@ -135,7 +145,7 @@ func (o *recorder) empty(c *cpu, r *runFrame) {
 
 func (o *recorder) runEnd(c *cpu, q *qdisc, r *runFrame) {
 	c.pop()
-	o.runs = append(o.runs, r)
+	o.runs.put(r)
 	if !r.open { // it decided nothing
 		c.lane.filter(progRunEnd)
 		return

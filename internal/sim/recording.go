@@ -5,6 +5,7 @@ package sim
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 
@@ -25,6 +26,7 @@ type Recorded struct {
 	Txq            uint16
 	Device         capture.Device // as the header has it
 	Kind           string         // of its qdisc
+	Shared         bool           // the qdisc serves other queues, too: what is its own load is not known
 	PerCPU         bool           // the qdisc's length is not known: packets arrive when they are dequeued
 	Load           Load
 	Packets        uint64 // dequeued for the first time
@@ -33,15 +35,24 @@ type Recorded struct {
 	trace trace
 }
 
-// ErrShared says that a recording has no queue with a qdisc of its own: what
-// reached a shared one is not known queue by queue.
-var ErrShared = errors.New("no queue has a qdisc of its own")
+// ErrLong says that a recording has more packets than are kept in memory.
+var ErrLong = errors.New("more packets than can be replayed")
+
+// Bounds of what Read takes: packets, and ns of a recording.
+const (
+	most    = 1 << 24
+	longest = 30 * 24 * 3600 * 1_000_000_000
+
+	mostLen  = 1 << 20 // bytes of a packet: more no kernel takes
+	mostSegs = 1 << 10
+)
 
 // Read takes the load of every queue out of a capture. What was sent is known
 // packet by packet, what was enqueued only where its sum is: at every dequeue,
 // and at both ends of every run, it is what was dequeued so far and what is
 // left. In between packets are taken to have come evenly. Packets that the
-// qdisc dropped were never there. The error is the source's.
+// qdisc dropped were never there. The error is the
+// source's, or ErrLong.
 func Read(src Source) ([]*Recorded, error) {
 	h := src.Header()
 	r := pass{header: h, begin: h.Clock.Monotonic, queues: make(map[queueID]*Recorded)}
@@ -55,6 +66,9 @@ func Read(src Source) ([]*Recorded, error) {
 		}
 		if it.Gap == nil {
 			r.record(it.Record)
+		}
+		if r.arrivals > most {
+			return nil, fmt.Errorf("%w: %d are the most", ErrLong, most)
 		}
 	}
 	for _, q := range r.list {
@@ -75,6 +89,8 @@ type pass struct {
 	begin  uint64
 	queues map[queueID]*Recorded
 	list   []*Recorded
+
+	arrivals uint64 // so far
 }
 
 func (r *pass) queue(h *event.Header) *Recorded {
@@ -95,19 +111,31 @@ func (r *pass) queue(h *event.Header) *Recorded {
 }
 
 func (r *pass) record(rec event.Any) {
+	h := rec.Head()
+	if h.Time < r.begin || h.Time-r.begin > longest {
+		return // no recording is that long: a file that anybody wrote
+	}
+	switch h.Kind {
+	case event.KindDequeue, event.KindDirect, event.KindRun, event.KindQuiet, event.KindComplete:
+	default:
+		return
+	}
+	q := r.queue(h)
+	before := q.trace.arrivals()
 	switch rec := rec.(type) {
 	case *event.Dequeue:
-		r.queue(&rec.Header).dequeue(rec)
+		q.dequeue(rec)
 	case *event.Direct:
-		r.queue(&rec.Header).direct(rec)
+		q.direct(rec)
 	case *event.Run:
-		r.queue(&rec.Header).run(rec)
+		q.run(rec)
 	case *event.Quiet:
-		q := r.queue(&rec.Header)
 		q.trace.quiets = append(q.trace.quiets, *rec)
+		q.trace.quiet += uint64(rec.Packets)
 	case *event.Complete:
-		r.queue(&rec.Header).trace.complete(rec)
+		q.trace.complete(rec)
 	}
+	r.arrivals += q.trace.arrivals() - before
 }
 
 // lens is the lengths of packets that were dequeued together: the first and the
@@ -131,6 +159,7 @@ func (q *Recorded) dequeue(d *event.Dequeue) {
 		t.fresh += uint64(n)
 		t.lens = append(t.lens, lens{n, d.GsoSegs, d.FirstLen, d.LastLen, d.Bytes})
 	}
+	q.Shared = q.Shared || d.QdiscFlags&event.QdiscOneTxQueue == 0
 	q.PerCPU = q.PerCPU || d.Flags&event.FlagPerCPU != 0
 	t.point(d.Time, uint64(d.Qlen-d.GsoQlen), d.CPU)
 	t.dequeued(d, n)
@@ -156,9 +185,10 @@ func (q *Recorded) run(r *event.Run) {
 	}
 	t.inRun = false
 	q.Runs++
+	q.Shared = q.Shared || r.QdiscFlags&event.QdiscOneTxQueue == 0
 	q.Kind = event.Text(r.QdiscKind[:])
 	if r.Flags&(event.FlagPartial|event.FlagPerCPU) == 0 {
-		t.points = append(t.points, point{
+		t.add(point{
 			at: r.Begin(), total: fresh + uint64(r.QlenBegin-min(gso, r.QlenBegin)), cpu: r.CPU, begins: true, who: r.Who, bypass: t.bypass,
 		})
 		t.point(r.Time, uint64(r.QlenEnd-min(r.GsoQlenEnd, r.QlenEnd)), r.CPU)
@@ -169,20 +199,24 @@ func (q *Recorded) run(r *event.Run) {
 // finish makes arrivals of points and lengths.
 func (q *Recorded) finish() {
 	t := &q.trace
+	slices.SortStableFunc(t.meter, func(a, b reading) int { return cmp.Compare(a.at, b.at) })
 	list := t.enqueued(t.bypasses())
 	slices.SortStableFunc(list, func(a, b Arrival) int { return cmp.Compare(a.At, b.At) })
 	t.measure(list)
 	for i := range list {
-		list[i].At -= min(list[i].At, t.begin)
+		a := &list[i]
+		a.At -= min(a.At, t.begin)
+		a.Len, a.Segs = min(max(a.Len, 1), mostLen), min(max(a.Segs, 1), mostSegs)
 	}
-	t.sinceCharged()
-	for _, moments := range [][]Moment{t.interrupts, t.actions} {
+	interrupts := t.interrupts()
+	slices.SortStableFunc(t.actions, func(a, b Moment) int { return cmp.Compare(a.At, b.At) })
+	for _, moments := range [][]Moment{interrupts, t.actions} {
 		for i := range moments {
 			m := &moments[i]
 			m.Since, m.At = m.Since-min(m.Since, t.begin), m.At-min(m.At, t.begin)
 		}
 	}
 	q.Load.Arrivals = list
-	q.Load.Speeds, q.Load.Interrupts, q.Load.Actions, q.Load.Limits = t.speeds(), t.interrupts, t.actions, t.limits
+	q.Load.Speeds, q.Load.Interrupts, q.Load.Actions, q.Load.Limits = t.speeds(), interrupts, t.actions, t.limits
 	t.passed, t.points, t.lens, t.quiets, t.meter, t.states = nil, nil, nil, nil, nil, nil
 }

@@ -5,6 +5,7 @@ package sim
 import (
 	"bytes"
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -114,45 +115,76 @@ func short(change func(*Config)) Config {
 	return c
 }
 
-// A table of kernels, drivers and loads: each is healthy and shows what it is
-// for.
+// fill makes senders faster than the link.
+func fill(c *Config) { c.Costs.Send = 100; c.Costs.Enqueue = 50 }
+
+// table is kernels, drivers and loads, by what they show.
+var table = map[string]func(*Config){
+	"default":           func(c *Config) {},
+	"full":              fill,
+	"napi":              func(c *Config) { fill(c); c.Device.Completion = CompleteNAPI },
+	"xmit":              func(c *Config) { fill(c); c.Device.Completion = CompleteXmit },
+	"busy":              func(c *Config) { fill(c); c.Device.Busy = true; c.Device.Ring = 64 },
+	"small ring":        func(c *Config) { fill(c); c.Device.Ring = 64; c.Device.Delay = 200 * time.Microsecond },
+	"no BQL":            func(c *Config) { fill(c); c.Device.BQL = false },
+	"limit_max":         func(c *Config) { fill(c); c.Device.LimitMax = 3000 },
+	"limit_max 0":       func(c *Config) { fill(c); c.Device.LimitMax = 0 },
+	"limit_min":         func(c *Config) { fill(c); c.Device.LimitMin = 381_528 },
+	"pfifo, full":       func(c *Config) { fill(c); c.Qdisc = Qdisc{QdiscPfifo, 100}; c.Senders.Sndbuf = 0 },
+	"mq":                func(c *Config) { fill(c); c.Qdisc.Kind = QdiscMq; c.Device.Queues, c.CPUs = 4, 4 },
+	"shared":            func(c *Config) { fill(c); c.Qdisc.Kind = QdiscShared; c.Device.Queues = 4 },
+	"noqueue":           func(c *Config) { fill(c); c.Qdisc.Kind = QdiscNone; c.Senders.Rate = 100_000 },
+	"bursts":            func(c *Config) { fill(c); c.Senders.Pattern, c.Senders.Rate = PatternBursts, 50_000 },
+	"one CPU":           func(c *Config) { fill(c); c.CPUs, c.IRQ = 1, 0 },
+	"gso":               func(c *Config) { fill(c); c.Senders.Segments, c.Senders.Length = 20, 1514 },
+	"tso":               func(c *Config) { fill(c); c.Senders.Segments, c.Senders.Length, c.Device.TSO = 20, 1514, true },
+	"tcp":               func(c *Config) { c.Senders.Protocol, c.Senders.Length = TCP, 1514; c.Senders.Count = 2 },
+	"tcp tso":           func(c *Config) { tcp(c); c.Device.TSO = true },
+	"tcp gso":           tcp,
+	"tcp paced":         func(c *Config) { tcp(c); c.Senders.Paced = true },
+	"tcp small ring":    func(c *Config) { tcp(c); c.Device.Ring = 64; c.Device.Busy = true },
+	"weight 8":          func(c *Config) { fill(c); c.Weight = 8 },
+	"infinite link":     func(c *Config) { fill(c); c.Device.Rate = 0 },
+	"slow link":         func(c *Config) { fill(c); c.Device.Rate = 10_000_000 },
+	"hz 1000, no noise": func(c *Config) { fill(c); c.HZ = 1000; c.Costs.Jitter = 0 },
+}
+
+// shows are rules that some of the table must have held for.
+var shows = map[string][]string{
+	"full": {"D1", "B16"}, "weight 8": {"D2", "D4"}, "infinite link": {"D2", "D4", "X5", "X6"}, "small ring": {"X5", "R5", "D5"},
+	"busy": {"R6", "R5"}, "no BQL": {"D9"}, "shared": {"D3", "D5"}, "tcp tso": {"T2", "T3"}, "limit_max": {"D1", "B11"},
+}
+
+// Each is healthy, and not for want of anything to judge.
 func TestHealthy(t *testing.T) {
-	full := func(c *Config) { c.Costs.Send = 100; c.Costs.Enqueue = 50 }
-	for name, change := range map[string]func(*Config){
-		"default":           func(c *Config) {},
-		"full":              full,
-		"napi":              func(c *Config) { full(c); c.Device.Completion = CompleteNAPI },
-		"xmit":              func(c *Config) { full(c); c.Device.Completion = CompleteXmit },
-		"busy":              func(c *Config) { full(c); c.Device.Busy = true; c.Device.Ring = 64 },
-		"small ring":        func(c *Config) { full(c); c.Device.Ring = 64; c.Device.Delay = 200 * time.Microsecond },
-		"no BQL":            func(c *Config) { full(c); c.Device.BQL = false },
-		"limit_max":         func(c *Config) { full(c); c.Device.LimitMax = 3000 },
-		"limit_max 0":       func(c *Config) { full(c); c.Device.LimitMax = 0 },
-		"limit_min":         func(c *Config) { full(c); c.Device.LimitMin = 381_528 },
-		"pfifo, full":       func(c *Config) { full(c); c.Qdisc = Qdisc{QdiscPfifo, 100}; c.Senders.Sndbuf = 0 },
-		"mq":                func(c *Config) { full(c); c.Qdisc.Kind = QdiscMq; c.Device.Queues, c.CPUs = 4, 4 },
-		"shared":            func(c *Config) { full(c); c.Qdisc.Kind = QdiscShared; c.Device.Queues = 4 },
-		"noqueue":           func(c *Config) { full(c); c.Qdisc.Kind = QdiscNone; c.Senders.Rate = 100_000 },
-		"bursts":            func(c *Config) { full(c); c.Senders.Pattern, c.Senders.Rate = PatternBursts, 50_000 },
-		"one CPU":           func(c *Config) { full(c); c.CPUs, c.IRQ = 1, 0 },
-		"gso":               func(c *Config) { full(c); c.Senders.Segments, c.Senders.Length = 20, 1514 },
-		"tso":               func(c *Config) { full(c); c.Senders.Segments, c.Senders.Length, c.Device.TSO = 20, 1514, true },
-		"tcp":               func(c *Config) { c.Senders.Protocol, c.Senders.Length = TCP, 1514; c.Senders.Count = 2 },
-		"tcp tso":           func(c *Config) { tcp(c); c.Device.TSO = true },
-		"tcp gso":           tcp,
-		"tcp paced":         func(c *Config) { tcp(c); c.Senders.Paced = true },
-		"tcp small ring":    func(c *Config) { tcp(c); c.Device.Ring = 64; c.Device.Busy = true },
-		"weight 8":          func(c *Config) { full(c); c.Weight = 8 },
-		"infinite link":     func(c *Config) { full(c); c.Device.Rate = 0 },
-		"slow link":         func(c *Config) { full(c); c.Device.Rate = 10_000_000 },
-		"hz 1000, no noise": func(c *Config) { full(c); c.HZ = 1000; c.Costs.Jitter = 0 },
-	} {
+	for name, change := range table {
 		t.Run(name, func(t *testing.T) {
-			sum, _ := healthy(t, short(change))
+			sum, res := healthy(t, short(change))
 			if sum.Sent == 0 {
 				t.Error("nothing was sent")
 			}
+			for _, r := range res.Verify.Rules {
+				if slices.Contains(shows[name], r.ID) && r.Held == 0 {
+					t.Errorf("%s was not held: %s %s", r.ID, r.Verdict, r.Reason)
+				}
+			}
 		})
+	}
+}
+
+// The header says of every fact that a rule needs whether it is there.
+func TestFacts(t *testing.T) {
+	c := Default()
+	told := make(map[string]bool)
+	for _, choice := range newSim(&c).header().Plan {
+		told[choice.Fact] = true
+	}
+	for _, r := range rules.All() {
+		for _, f := range r.Needs {
+			if !told[f] {
+				t.Errorf("%s needs %s, of which the header says nothing", r.ID, f)
+			}
+		}
 	}
 }
 

@@ -13,10 +13,13 @@ type trace struct {
 	points []point
 	passed []Arrival
 	quiets []event.Quiet
-	meter  []reading
-	states []state
-	bypass uint64 // when the last bypass send began
-	lens   []lens
+	quiet  uint64 // packets of those
+
+	enqueues uint64 // the most of points
+	meter    []reading
+	states   []state
+	bypass   uint64 // when the last bypass send began
+	lens     []lens
 
 	runFresh uint64 // fresh and gso before the run's first dequeue
 	runGso   uint32
@@ -27,8 +30,7 @@ type trace struct {
 	completed   uint32
 	known       bool
 	delays      []uint64
-	interrupts  []Moment
-	completions []uint32 // num_completed after each of them
+	completions []completion
 	actions     []Moment
 	waits       []uint64 // from when the qdisc was scheduled to net_tx_action
 	ended       uint64   // the last run
@@ -43,8 +45,16 @@ type trace struct {
 }
 
 func (t *trace) point(at, left uint64, cpu uint16) {
-	t.points = append(t.points, point{at: at, total: t.fresh + left, cpu: cpu})
+	t.add(point{at: at, total: t.fresh + left, cpu: cpu})
 }
+
+func (t *trace) add(p point) {
+	t.points = append(t.points, p)
+	t.enqueues = max(t.enqueues, p.total)
+}
+
+// arrivals that are known of so far.
+func (t *trace) arrivals() uint64 { return t.enqueues + t.quiet + uint64(len(t.passed)) }
 
 // step is something that the CPU that ran the qdisc did: a dequeue of n
 // packets, or a hand-over of them.
@@ -66,6 +76,9 @@ func (t *trace) dequeued(d *event.Dequeue, n uint32) {
 	t.meter = append(t.meter, reading{d.Time, d.NumQueued, noHand})
 }
 
+// mostCharges bounds the hand-overs that wait for their completion.
+const mostCharges = 1 << 12
+
 // charge is what a hand-over left num_queued at.
 type charge struct {
 	queued uint32
@@ -82,9 +95,12 @@ func (t *trace) handed(d *event.Direct) {
 		t.meter = append(t.meter, reading{d.Begin(), h.NumQueuedBegin, handBegins}, reading{d.Time, h.NumQueuedEnd, handEnds})
 	}
 	if h.Attempts > 0 {
+		if len(t.charges) == mostCharges {
+			t.charges = t.charges[1:]
+		}
 		t.charges = append(t.charges, charge{h.NumQueuedEnd, d.Time})
-		if h.TxqStateLast&^h.TxqStateBegin&event.DrvXoff != 0 && h.Bytes > 0 && h.Packets > 0 {
-			t.stops = append(t.stops, (h.NumQueuedEnd-h.NumComplEnd)/(h.Bytes/h.Packets))
+		if mean := h.Bytes / max(h.Packets, 1); mean > 0 && h.TxqStateLast&^h.TxqStateBegin&event.DrvXoff != 0 {
+			t.stops = append(t.stops, (h.NumQueuedEnd-h.NumComplEnd)/mean)
 		}
 	}
 	t.since = d.Time
@@ -101,6 +117,13 @@ func (t *trace) ran(r *event.Run) {
 	t.states = append(t.states, state{r.Time, r.TxqStateEnd})
 }
 
+// completion is what a completion left num_completed at.
+type completion struct {
+	at        uint64
+	completed uint32
+	cpu       uint16
+}
+
 // complete notes when completions came, and how long after the hand-over.
 func (t *trace) complete(c *event.Complete) {
 	if c.Flags&event.FlagTorn != 0 {
@@ -111,9 +134,8 @@ func (t *trace) complete(c *event.Complete) {
 	}
 	t.sources[c.Source&3]++
 	t.states = append(t.states, state{c.Time, c.TxqState})
-	t.completions = append(t.completions, c.NumCompleted)
 	t.meter = append(t.meter, reading{c.Time, c.NumQueued, noHand})
-	t.interrupts = append(t.interrupts, Moment{At: c.Time, CPU: c.CPU})
+	t.completions = append(t.completions, completion{c.Time, c.NumCompleted, c.CPU})
 	if t.known {
 		t.delay(c)
 		if t.inFlight && c.NumQueued != c.NumCompleted && c.Time > t.lastDone {
@@ -155,11 +177,12 @@ func (t *trace) scheduled(at uint64, is bool, cpu uint16) {
 }
 
 // woken is when the qdisc was scheduled that net_tx_action ran at a time: at
-// the last completion since the run before, or else by that run.
+// one of the last completions since the run before, or else by that run.
 func (t *trace) woken(at uint64) uint64 {
-	for i := len(t.interrupts) - 1; i >= 0 && t.interrupts[i].At > t.ended; i-- {
-		if t.interrupts[i].At <= at {
-			return t.interrupts[i].At
+	last := t.completions[max(0, len(t.completions)-64):]
+	for i := len(last) - 1; i >= 0 && last[i].at > t.ended; i-- {
+		if last[i].at <= at {
+			return last[i].at
 		}
 	}
 	return min(max(t.ended, t.begin), at)

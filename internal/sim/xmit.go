@@ -27,11 +27,10 @@ func (q *qdisc) accept(c *cpu, p packet) {
 		q.sends(&p)
 		q.list = append(q.list[:0], p)
 		q.passing = true
-		sent := q.direct(c, nil, q.list)
-		q.passing = false
-		if sent {
+		if q.direct(c, nil, q.list) {
 			q.run(c, event.WhoBypass)
 		}
+		q.passing = false
 		q.release()
 		return
 	}

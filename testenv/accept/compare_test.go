@@ -76,7 +76,11 @@ func compare(t *testing.T, dir, scenario string, r *report.Report) {
 			d.equal(t, "BQL limit of queue "+strconv.Itoa(txq)+" by sysfs", last, limit(t, after, txq))
 		}
 		link := device(t, after).Stats.Tx.since(device(t, before).Stats.Tx)
-		d.equal(t, "tx_packets by ip", d.taken, link.Packets) // QEMU counts a packet with TSO once, as it is handed over
+		taken := d.taken // QEMU's e1000e counts a packet with TSO once, as it is handed over
+		if scenario == "queues" {
+			taken = d.packets // igb's driver counts segments
+		}
+		d.equal(t, "tx_packets by ip", taken, link.Packets)
 		charged := d.bytes
 		if scenario == "tcp-tso" {
 			// BQL is charged without the headers of the segments that the device
@@ -243,6 +247,7 @@ func qdiscs(t *testing.T, dir string) (sum qdiscCounters) {
 // link is a device as ip shows it.
 type link struct {
 	Ifindex uint32
+	Ifname  string
 	Stats   struct{ Tx sent } `json:"stats64"`
 }
 

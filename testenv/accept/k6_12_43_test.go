@@ -53,6 +53,7 @@ func Test6_12_43(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 	})
+	t.Run("model", func(t *testing.T) { modelled(t, g, file, "bulk=budget", 65) })
 	for _, arg := range []string{"bulk=budget", "latest"} {
 		t.Run(arg, func(t *testing.T) {
 			v := g.verify(t, file, "--variant", arg)

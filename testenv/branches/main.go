@@ -8,6 +8,18 @@
 // which branch of which of its functions the kernel must have gone through. A
 // branch that must be seen and was not makes it exit with 1; the others say
 // why they may be missing.
+//
+// It takes several guests to see all that must be. QEMU's NICs send within the
+// doorbell, so everything is always complete and no limit has slack; virtio can
+// be told to take its time:
+//
+//	vm -kernel 6.1 -nic igb -scenario bounds,tcp-gso,tcp-small -out A
+//	vm -kernel 6.12.43 -nic e1000e -scenario bulk-udp -out B
+//	vm -kernel 7.2 -nic virtio -scenario bounds,bulk-udp -out C \
+//		-qemu-arg -global -qemu-arg virtio-net-pci.tx=timer \
+//		-qemu-arg -global -qemu-arg virtio-net-pci.x-txtimer=1000000 \
+//		-qemu-arg -global -qemu-arg virtio-net-pci.x-txburst=16
+//	branches A/*/capture.txtrace B/capture.txtrace C/*/capture.txtrace
 package main
 
 import (

@@ -247,6 +247,13 @@ func TestExpected(t *testing.T) {
 			t.snapshot()
 			return t
 		}},
+		"C-G2 a batch counts merged packets": {"G1", "gro-batch", "skbs", "8dc1c444df19", func() *trace {
+			t := newTrace()
+			for range 3 {
+				bySkbs(t.goUp(44, 44, 44, 44, 44, 44, 44, 44))
+			}
+			return t
+		}},
 		"C-Q8 the quota counts restarts": {"D4", "quota", "restarts", "b8358d70ce10", func() *trace {
 			t := newTrace()
 			r := t.run()

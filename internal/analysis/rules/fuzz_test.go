@@ -64,6 +64,8 @@ func appendRecord(b []byte, r event.Any) []byte {
 		return event.Append(b, r)
 	case *event.Picks:
 		return event.Append(b, r)
+	case *event.GRO:
+		return event.Append(b, r)
 	}
 	return b
 }

@@ -72,6 +72,7 @@ func legal() *trace {
 	t.wfree()
 	t.resume()
 	t.picking()
+	t.receiving()
 	t.dummy()
 	t.shared()
 	t.alone(1514, sent{n: 1})

@@ -3,8 +3,11 @@
 package rules
 
 import (
+	"testing"
+
 	"github.com/txtrace/txtrace/internal/analysis"
 	"github.com/txtrace/txtrace/internal/event"
+	"github.com/txtrace/txtrace/internal/model"
 )
 
 // pick adds one of a new socket on a device of four queues: the hash gives the
@@ -80,6 +83,98 @@ func held(ns uint64, change func(*event.Pick)) func(*trace) {
 				change(p)
 			}
 		})
+	}
+}
+
+// picks chooses a queue for one of two sockets as a kernel of today does. The
+// number of queues, XPS and what is on its way change from one to the next, and
+// every choice has a record, those that would be counted too.
+func (g *random) picks() {
+	g.tick(uint64(g.below(1000, "ms")) * 1_000_000)
+	sk := &g.socks[g.below(len(g.socks)-1, "socket")]
+	queues := 2 + g.below(6, "queues")
+	dev := model.TxDevice{Queues: queues}
+	skb := model.PickSkb{Hash: uint32(g.below(1<<32-1, "hash")), RxQueue: model.NoQueue, OOOOkay: g.chance(40)}
+	at := model.PickTime{Now: g.jiffies, HZ: 250, Reselect: 250}
+	before := *sk
+	g.pick(func(p *event.Pick) {
+		p.Hash, p.QueuesBegin, p.QueuesEnd = skb.Hash, uint32(queues), uint32(queues)
+		p.Stamped, p.Reselect = 1, uint32(at.Reselect)
+		if g.chance(30) {
+			p.Maps, p.XpsCPU = event.MapsCPUs, uint16(g.below(8, "xps"))
+			dev.CPUMap = model.XPSMap{{int(p.XpsCPU)}}
+		}
+		if skb.OOOOkay {
+			p.OOO = 1
+			p.Wmem += uint32(g.below(5000, "in flight"))
+		}
+		if !before.Route {
+			p.Route = 0
+		}
+		queue, _ := model.Pick(model.PickCacheExpires, dev, skb, sk, at)
+		p.Index, p.Mapping, p.Before, p.After = uint32(queue), uint16(queue), uint16(before.Queue), uint16(sk.Queue)
+		p.StampBegin, p.StampEnd = before.Stamp, sk.Stamp
+	})
+}
+
+// receives adds packets to the list of a NAPI, and lets it go up.
+func (g *random) receives() {
+	if !g.wrote && g.chance(20) {
+		g.batch, g.wrote = 1+g.below(15, "batch"), true
+	}
+	var segs []uint32
+	for range 1 + g.below(20, "packets") {
+		n := 1
+		if g.chance(20) {
+			n = 1 + g.below(44, "merged")
+		}
+		segs = append(segs, uint32(n))
+		if _, up := g.rx.Add(model.GROBatchSegs, g.batch, model.RxSkb{Segments: n}); up {
+			g.up(segs)
+			segs = nil
+		}
+	}
+	if _, up := g.rx.Complete(false); up {
+		g.up(segs)
+	}
+}
+
+func (g *random) up(segs []uint32) {
+	g.goUp(segs...).Batch = uint32(g.batch)
+	g.wrote = false
+}
+
+// What went wrong with queues, and what only looks so.
+func TestPickCases(t *testing.T) {
+	for _, c := range []struct {
+		name, rule string
+		build      func(*trace)
+		want       analysis.Verdict
+	}{
+		{"C-S1 closing a socket clears its queue while it sends", "Q3", func(t *trace) {
+			t.pick(nil)
+			p := t.pick(func(p *event.Pick) { byXPS(p, 1) })
+			p.Before, p.Last, p.Wmem = 2, 2, 5*2304+1
+		}, analysis.VerdictFail},
+		{"C-S6 sender_cpu is a NAPI's number", "Q8", func(t *trace) {
+			t.header.Kernel.PossibleCPUs = 12
+			t.pick(func(p *event.Pick) {
+				byXPS(p, 2)
+				forwarded(p, 0)
+				p.SenderCPU, p.RxMapping, p.XpsCPU = 72, 0, event.NoQueue
+			})
+		}, analysis.VerdictFail},
+		{"C-S9 a socket keeps what tc chose", "Q3", func(t *trace) {
+			for range 3 {
+				t.pick(func(p *event.Pick) { choose(p, 1); p.Before = 1 })
+			}
+		}, analysis.VerdictPass},
+	} {
+		tr := newTrace()
+		c.build(tr)
+		if r := ruling(t, tr.analyze(t, "auto", nil), c.rule); r.Verdict != c.want {
+			t.Errorf("%s: %s is %s, want %s: %+v", c.name, c.rule, r.Verdict, c.want, r)
+		}
 	}
 }
 

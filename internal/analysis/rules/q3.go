@@ -53,16 +53,21 @@ func judgeQ3(j *analysis.Judge, p *analysis.Pick) {
 }
 
 func sayQ3(p *analysis.Pick, cache model.Variant) *analysis.Evidence {
-	_, why, keeps := p.Model(cache, p.JiffiesEnd)
-	if timeless(p, cache) {
+	_, why, _ := p.Model(cache, p.JiffiesEnd)
+	before := analysis.QueueOf(p.Before)
+	switch {
+	case timeless(p, cache):
 		return showPick(p, "a socket has kept queue %d for %d ms, and sockets of this kernel hold no time to end that (pick-cache=%s)",
-			p.Before, p.KeptNS()/1_000_000, cache)
+			before, p.KeptNS()/1_000_000, cache)
+	case why == model.PickHit && before == int(p.Index) && before == p.Keeps():
+		return showPick(p, "a socket of queue %d was given it anew, and its time with it, for no reason that there is under pick-cache=%s", before, cache)
+	case why == model.PickHit || p.Moved():
+		return showPick(p, "a socket of queue %d was given queue %d and keeps %d, with ooo_okay=%d and %d bytes in flight (pick-cache=%s)",
+			before, p.Index, p.Keeps(), p.OOO, p.InFlight(), cache)
+	case p.Full == 0 || p.Route == 0:
+		return showPick(p, "a socket that can keep no queue had %d, was given %d and keeps %d", before, p.Index, p.Keeps())
 	}
-	if why == model.PickHit && int(p.Index) == p.Keeps() && p.Keeps() == keeps {
-		return showPick(p, "a socket of queue %d was given it anew, and its time with it, for no reason that there is under pick-cache=%s", p.Before, cache)
-	}
-	return showPick(p, "a socket of queue %d was given queue %d and keeps %d; the reason is %s, so it should keep %d (pick-cache=%s)",
-		analysis.QueueOf(p.Before), p.Index, p.Keeps(), why, keeps, cache)
+	return showPick(p, "a socket of queue %d was given queue %d, chosen anew (%s), and keeps %d", before, p.Index, why, p.Keeps())
 }
 
 // timeless says that a socket kept its queue longer than a kernel allows by

@@ -19,10 +19,18 @@ type random struct {
 	d     *rapid.T
 	bulk  model.Variant
 	queue []uint32 // lengths of the packets in the qdisc
+
+	socks [2]model.PickSocket
+	rx    model.RxList
+	batch int  // gro_normal_batch
+	wrote bool // it was written since the last list went up
 }
 
 func newRandom(d *rapid.T) *random {
-	g := &random{trace: newTrace(), d: d}
+	g := &random{trace: newTrace(), d: d, batch: 8}
+	for i := range g.socks {
+		g.socks[i] = model.PickSocket{Queue: model.NoQueue, Full: true, Route: rapid.Bool().Draw(d, "route")}
+	}
 	g.bulk = rapid.SampledFrom([]model.Variant{model.BulkBytes, model.BulkBudget}).Draw(d, "bulk")
 	g.head = rapid.Bool().Draw(d, "head")
 	g.dql.Limit = uint32(rapid.IntRange(0, 40_000).Draw(d, "limit"))
@@ -39,7 +47,7 @@ func (g *random) below(n int, what string) int { return rapid.IntRange(0, n).Dra
 // step does one thing.
 func (g *random) step() {
 	g.cpu = uint16(g.below(1, "cpu"))
-	switch g.below(7, "step") {
+	switch g.below(9, "step") {
 	case 0, 1:
 		for range g.below(120, "enqueue") {
 			g.queue = append(g.queue, uint32(60+g.below(1454, "len")))
@@ -56,6 +64,10 @@ func (g *random) step() {
 			g.qlen = 0
 			g.bypass(1000, g.driver(1))
 		}
+	case 8:
+		g.picks()
+	case 9:
+		g.receives()
 	case 7:
 		w := g.wfree()
 		if g.chance(30) {

@@ -9,7 +9,7 @@
 // of its antecedent. It is a literal analysis.Rule in a file named after its
 // id, and one line in All. Its New makes the checks for one capture: functions
 // for the kinds of decision it looks at. A rule sees decisions (Run, Batch,
-// Direct, Handover, Completion, Throttle, Wfree, ...), never the capture; what
+// Direct, Handover, Completion, Throttle, Wfree, Pick, List, ...), never the capture; what
 // the kernel does is asked of internal/model and not written again.
 //
 // # Judging an instance
@@ -70,5 +70,6 @@ func All() []analysis.Rule {
 		b8, b11, b13, b16,
 		t2, t3,
 		q1, q2, q3, q4, q6, q8, q9,
+		g1, g2,
 	}
 }

@@ -54,7 +54,7 @@ func newTrace() *trace {
 				{Name: "other", Hook: "tp_btf:qdisc_dequeue"}, {Name: "attempt", Hook: "tp_btf:net_dev_xmit"},
 				{Name: "wfree_end", Hook: "fexit:tcp_wfree"},
 			},
-			Settings: capture.Settings{DevWeight: 64, DevWeightTxBias: 1},
+			Settings: capture.Settings{DevWeight: 64, DevWeightTxBias: 1, Sysctls: map[string]string{"net.core.gro_normal_batch": "8"}},
 			Devices:  []capture.Device{{Netns: 7, Ifindex: 2, Ifname: "eth0", Driver: "e1000e", TxQueues: 1, Offloads: map[string]bool{"tso": false}}},
 		},
 		seq: map[uint16]uint32{}, now: 1_000_001_000,
@@ -137,6 +137,8 @@ func kindOf(r event.Any) event.Kind {
 		return event.KindPick
 	case *event.Picks:
 		return event.KindPicks
+	case *event.GRO:
+		return event.KindGRO
 	}
 	return event.KindInvalid
 }

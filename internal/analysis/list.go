@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis
+
+import (
+	"strconv"
+
+	"github.com/txtrace/txtrace/internal/capture"
+	"github.com/txtrace/txtrace/internal/event"
+	"github.com/txtrace/txtrace/internal/model"
+)
+
+// List is a list of received skbs that went up together.
+type List struct {
+	event.GRO
+	Device *Device // of its first skb
+	// Grew is the time since the NAPI's list before went up, or recording
+	// began. Steady says that the batch was the same then.
+	Grew   Span
+	Steady bool
+}
+
+// WalkCut says that the list was longer than it was walked.
+func (l *List) WalkCut() bool { return l.Flags&event.FlagWalkCut != 0 }
+
+// Counted says that a skb is charged the segments that GRO made it of: the
+// device makes none of several by itself, whose segments GRO counts but does
+// not charge where it cannot merge them.
+func (l *List) Counted() bool { return l.Device != nil && l.Device.MergesNothing() }
+
+// InPoll says that the list went up within the NAPI's own poll.
+func (l *List) InPoll() bool { return l.Within&event.WithinPoll != 0 }
+
+// HeldKnown says that Held is what the NAPI held when its poll began.
+func (l *List) HeldKnown() bool { return l.Held != event.HeldUnknown }
+
+// Why is the reason for which it went up. What is full went up for that, even
+// while the driver was done.
+func (l *List) Why() model.FlushReason {
+	switch {
+	case l.RxCount >= l.Batch:
+		return model.FlushThreshold
+	case l.Within&event.WithinDone != 0:
+		return model.FlushComplete
+	case l.InPoll():
+		return model.FlushPoll
+	}
+	return model.FlushBusy
+}
+
+// AsModel is the list as the model has it.
+func (l *List) AsModel() model.Delivery {
+	return model.Delivery{Skbs: int(l.Skbs), Count: int(l.RxCount), Why: l.Why()}
+}
+
+// maxNAPIs bounds the NAPIs whose lists are followed.
+const maxNAPIs = 1 << 12
+
+// lists follows the NAPIs: when each one's last list went up, and the batch of
+// that time.
+type lists struct {
+	first wentUp // as recording began; a batch of 0 is not known
+	last  map[uint64]wentUp
+}
+
+type wentUp struct {
+	time  uint64
+	batch uint32
+}
+
+func newLists(h *capture.Header) lists {
+	n, _ := strconv.ParseUint(h.Settings.Sysctls["net.core.gro_normal_batch"], 10, 32)
+	return lists{wentUp{h.Clock.Monotonic, uint32(n)}, make(map[uint64]wentUp)}
+}
+
+func (ls *lists) list(g *event.GRO, d *Device) *List {
+	before, known := ls.last[g.NAPI]
+	if !known {
+		before = ls.first
+	}
+	if known || len(ls.last) < maxNAPIs {
+		ls.last[g.NAPI] = wentUp{g.Time, g.Batch}
+	}
+	return &List{*g, d, Span{min(before.time, g.Time), g.Time}, before.batch != 0 && before.batch == g.Batch}
+}
