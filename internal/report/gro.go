@@ -17,7 +17,7 @@ func gro(p *printer, r *analysis.GROReport) {
 	p.field("batch", "gro_normal_batch "+span(r.BatchMin, r.BatchMax))
 	p.field("went up by", p.each(r.Why)...)
 	p.histogram("skbs", "lists", r.Size)
-	p.histogram("counted", "lists", r.Count)
+	p.histogramTo(r.BatchMax, "counted", "lists", r.Count)
 	parts(p, "queue", r.Queues)
 	parts(p, "CPU", r.CPUs)
 }

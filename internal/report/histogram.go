@@ -21,10 +21,10 @@ type row struct {
 	count     uint64
 }
 
-// rows puts bins in lines: each size up to maxSingle has its own, larger ones
+// rows puts bins in lines: each size up to single has its own, larger ones
 // go by powers of two. Lines without a count between others are folded into
 // one; there are none before the first or behind the last.
-func rows(bins []analysis.Count) []row {
+func rows(bins []analysis.Count, single uint32) []row {
 	var rs []row
 	bins = slices.Clone(bins)
 	slices.SortFunc(bins, func(a, b analysis.Count) int { return int(int64(a.N) - int64(b.N)) })
@@ -33,9 +33,9 @@ func rows(bins []analysis.Count) []row {
 			continue
 		}
 		low, high := b.N, b.N
-		if b.N > maxSingle {
+		if b.N > single {
 			width := bits.Len32(b.N)
-			low, high = max(uint32(1)<<(width-1), maxSingle+1), uint32(1)<<width-1
+			low, high = max(uint32(1)<<(width-1), single+1), uint32(1)<<width-1
 		}
 		if n := len(rs); n > 0 && rs[n-1].low == low {
 			rs[n-1].count += uint64(b.Count)
@@ -51,8 +51,13 @@ func rows(bins []analysis.Count) []row {
 
 // histogram prints sizes with bars.
 func (p *printer) histogram(size, count string, bins []analysis.Count) {
+	p.histogramTo(maxSingle, size, count, bins)
+}
+
+// histogramTo does, with a line for each size up to single.
+func (p *printer) histogramTo(single uint32, size, count string, bins []analysis.Count) {
 	var lines []labelled
-	for _, r := range rows(bins) {
+	for _, r := range rows(bins, single) {
 		label := fmt.Sprint(r.low)
 		if r.high > r.low {
 			label = fmt.Sprintf("%d-%d", r.low, r.high)

@@ -38,9 +38,17 @@ func TestRows(t *testing.T) {
 		{"unsorted", counts(3, 1, 2, 1), []row{{2, 2, 1}, {3, 3, 1}}},
 		{"largest", counts(0, 1, 1<<32-1, 1), []row{{0, 0, 1}, {1, 1<<31 - 1, 0}, {1 << 31, 1<<32 - 1, 1}}},
 	} {
-		if d := cmp.Diff(c.want, rows(c.bins), cmp.AllowUnexported(row{})); d != "" {
+		if d := cmp.Diff(c.want, rows(c.bins, maxSingle), cmp.AllowUnexported(row{})); d != "" {
 			t.Errorf("%s: -want +got\n%s", c.name, d)
 		}
+	}
+}
+
+// Beyond the sizes that count one by one, powers of two join.
+func TestHistogramTo(t *testing.T) {
+	want := []row{{8, 8, 2}, {9, 15, 3}, {16, 31, 4}, {32, 63, 6}}
+	if d := cmp.Diff(want, rows(counts(8, 2, 9, 1, 15, 2, 16, 4, 44, 5, 52, 1), 8), cmp.AllowUnexported(row{})); d != "" {
+		t.Errorf("-want +got\n%s", d)
 	}
 }
 
