@@ -93,6 +93,7 @@ struct xps_map {
 
 struct xps_dev_maps {
 	unsigned int nr_ids;
+	short num_tc;
 	struct xps_map *attr_map[];
 };
 
@@ -110,6 +111,7 @@ struct net_device {
 	unsigned int real_num_tx_queues;
 	short num_tc;
 	const struct net_device_ops *netdev_ops;
+	unsigned char prio_tc_map[16];
 	struct xps_dev_maps *xps_maps[XPS_MAPS];
 	possible_net_t nd_net;
 };
@@ -189,6 +191,7 @@ struct sk_buff {
 	unsigned char ooo_okay : 1;
 	unsigned int hash;
 	unsigned int sender_cpu;
+	unsigned int priority;
 	char cb[48];
 	unsigned int end;
 	unsigned char *head;

@@ -90,6 +90,31 @@ static __always_inline __u64 xps_maps(struct net_device *dev, __u32 type)
 	return maps;
 }
 
+/*
+ * Whether traffic classes have a part in the choice. A priority keeps its class
+ * after the classes are gone, and then XPS has no answer for it. Before 5.13
+ * (044ab86d431b) the maps of XPS lay elsewhere: what they say is not known.
+ */
+static __always_inline bool
+has_classes(struct net_device *dev, struct sk_buff *skb, struct tx_picking *p)
+{
+	__u8 class = 0;
+	short n = 1, m = 1;
+
+	if (!bpf_core_field_exists(dev->xps_maps) || dev->num_tc)
+		return true;
+	bpf_probe_read_kernel(&class, 1, &dev->prio_tc_map[skb->priority & 15]);
+	if (p->maps[XPS_CPUS])
+		bpf_probe_read_kernel(
+			&n, sizeof(n),
+			&((struct xps_dev_maps *)p->maps[XPS_CPUS])->num_tc);
+	if (p->maps[XPS_RXQS])
+		bpf_probe_read_kernel(
+			&m, sizeof(m),
+			&((struct xps_dev_maps *)p->maps[XPS_RXQS])->num_tc);
+	return class || n != 1 || m != 1;
+}
+
 /* The queue that a map names for an index, whether the device has it or not. */
 static __always_inline __u16 xps_entry(__u64 number, __u32 index, __u32 hash)
 {
@@ -325,7 +350,7 @@ int BPF_PROG(pick_end, struct net_device *dev, struct sk_buff *skb,
 	r->queues_begin = p->queues;
 	r->queues_end = dev->real_num_tx_queues;
 	r->select = dev->netdev_ops->ndo_select_queue != NULL;
-	r->classes = dev->num_tc != 0;
+	r->classes = has_classes(dev, skb, p);
 	r->sub = sub != NULL;
 	r->len = skb->len;
 	r->truesize = skb->truesize;

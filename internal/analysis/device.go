@@ -31,11 +31,13 @@ func (d *Device) NoESPOffload() bool {
 	return d.Offloads != nil && !d.Offloads["esp-hw-offload"] && !d.Offloads["esp-tx-csum-hw-offload"]
 }
 
-// MergesNothing says that the device is known to make no packet of several
-// that it received.
-func (d *Device) MergesNothing() bool {
-	return d.Offloads != nil && !d.Offloads["rx-gro-hw"] && !d.Offloads["rx-lro"]
-}
+// mergesNothing are drivers that give GRO no packet that the device or they
+// made of several. Others may: with LRO or rx-gro-hw, but also without
+// (xen-netfront, veth and tun hand on what the sender had not cut).
+var mergesNothing = map[string]bool{"e1000e": true, "igb": true}
+
+// MergesNothing says whether the driver is known to be one of those.
+func (d *Device) MergesNothing() bool { return mergesNothing[d.Driver] }
 
 // completesOnce are drivers that report bytes as sent at most once per queue
 // and NAPI poll or interrupt: e1000_clean_tx_irq, igb_clean_tx_irq and cp_tx

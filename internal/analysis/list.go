@@ -23,9 +23,8 @@ type List struct {
 // WalkCut says that the list was longer than it was walked.
 func (l *List) WalkCut() bool { return l.Flags&event.FlagWalkCut != 0 }
 
-// Counted says that a skb is charged the segments that GRO made it of: the
-// device makes none of several by itself, whose segments GRO counts but does
-// not charge where it cannot merge them.
+// Counted says that each skb is charged its segments: GRO counts those of a skb
+// that came merged from the driver, too, but charges it as one.
 func (l *List) Counted() bool { return l.Device != nil && l.Device.MergesNothing() }
 
 // InPoll says that the list went up within the NAPI's own poll.

@@ -447,7 +447,7 @@ type Pick struct {
 	Select       uint8  // the driver has ndo_select_queue
 	Overlap      uint8  // another pick of the socket overlapped
 	Maps         uint8  // Maps*
-	Classes      uint8  // the device has traffic classes
+	Classes      uint8  // traffic classes, or XPS of another shape, have a part in it
 	Sub          uint8  // chosen for a subordinate device
 	Stamped      uint8  // sockets of this kernel hold the time of their queue (6.19 and later)
 	Exact        uint8  // the queue's pointer is that of an element of the device's array

@@ -44,28 +44,26 @@ func judgeG1(j *analysis.Judge, l *analysis.List) {
 	})
 }
 
-// legalG1: where it is not known whether a skb was charged its segments, those
-// of the last one are one at least, and all of them at most what was found.
+// legalG1: where it is not known which skbs were charged their segments and
+// which one, as GRO does with those that came merged, the last one's charge may
+// be either.
 func legalG1(l *analysis.List, unit model.Variant) bool {
-	d, batch := l.AsModel(), int(l.Batch)
-	if !l.Counted() {
-		last := 1
-		if unit == model.GROBatchSegs && l.RxCount >= l.Segs {
-			last = int(l.LastSegs) // all were charged
-		}
-		legal, _ := model.LegalDelivery(unit, batch, d, last)
-		return legal && l.Skbs > 0 && l.RxCount <= l.Segs
-	}
-	legal, _ := model.LegalDelivery(unit, batch, d, int(l.LastSegs))
-	switch {
-	case l.Skbs == 0:
+	if l.Skbs == 0 {
 		return false
+	}
+	legal := func(last uint32) bool {
+		ok, _ := model.LegalDelivery(unit, int(l.Batch), l.AsModel(), int(last))
+		return ok
+	}
+	switch {
+	case !l.Counted():
+		return l.RxCount <= l.Segs && (legal(l.LastSegs) || legal(1))
 	case unit == model.GROBatchSegs && l.RxCount != l.Segs:
 		return false
 	case unit == model.GROBatchFrags && l.Segs != l.Skbs:
 		return false // what GRO merged is not batched
 	}
-	return legal
+	return legal(l.LastSegs)
 }
 
 // showList begins the evidence of a list.
