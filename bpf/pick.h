@@ -92,8 +92,8 @@ static __always_inline __u64 xps_maps(struct net_device *dev, __u32 type)
 
 /*
  * Whether traffic classes have a part in the choice. A priority keeps its class
- * after the classes are gone, and then XPS has no answer for it. Before 5.13
- * (044ab86d431b) the maps of XPS lay elsewhere: what they say is not known.
+ * after the classes are gone, and then XPS has no answer for it. Before "net:
+ * move the xps maps to an array" (5.13) they lay elsewhere: not looked at.
  */
 static __always_inline bool
 has_classes(struct net_device *dev, struct sk_buff *skb, struct tx_picking *p)

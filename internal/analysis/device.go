@@ -2,7 +2,13 @@
 
 package analysis
 
-import "github.com/txtrace/txtrace/internal/event"
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/txtrace/txtrace/internal/event"
+)
 
 // Device is one life of a network device: (netns, ifindex) names it, and the
 // generation tells a later device with the same numbers apart.
@@ -52,6 +58,30 @@ func (d *Device) CompletesOnce() bool { return completesOnce[d.Driver] }
 // CountsSegments says whether the driver's tx_packets are the segments that the
 // device makes of a packet (igb_clean_tx_irq adds gso_segs), and not packets.
 func (d *Device) CountsSegments() bool { return d.Driver == "igb" }
+
+// ref names the device in a report.
+func (d *Device) ref() DeviceRef { return DeviceRef{d.Netns, d.Ifindex, d.Generation, d.Ifname} }
+
+// perDevice holds what a meter counts for each device.
+type perDevice[T any] map[*Device]*T
+
+// at is the state for d, as made the first time.
+func (p *perDevice[T]) at(d *Device, made func(DeviceRef) *T) *T {
+	if *p == nil {
+		*p = make(perDevice[T])
+	}
+	if (*p)[d] == nil {
+		(*p)[d] = made(d.ref())
+	}
+	return (*p)[d]
+}
+
+// sorted are the devices in the order of reports.
+func (p perDevice[T]) sorted() []*Device {
+	return slices.SortedFunc(maps.Keys(p), func(a, b *Device) int {
+		return cmp.Or(cmp.Compare(a.Netns, b.Netns), cmp.Compare(a.Ifindex, b.Ifindex), cmp.Compare(a.Generation, b.Generation))
+	})
+}
 
 // Queue is one transmit queue of a device. Txq is event.NoQueue for the runs
 // of a qdisc that serves several queues.

@@ -3,7 +3,6 @@
 package analysis
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 )
@@ -16,25 +15,17 @@ type listMeter struct {
 	cpus        map[uint16]*GROPart
 }
 
-// listMeters are those of all devices.
-type listMeters struct{ by map[*Device]*listMeter }
-
-func (m *listMeters) of(d *Device) *listMeter {
-	l := m.by[d]
-	if l == nil {
-		l = &listMeter{queues: make(map[uint16]*GROPart), cpus: make(map[uint16]*GROPart)}
-		l.Netns, l.Ifindex, l.Generation, l.Ifname = d.Netns, d.Ifindex, d.Generation, d.Ifname
-		l.Why = make(map[string]U64)
-		if m.by == nil {
-			m.by = make(map[*Device]*listMeter)
-		}
-		m.by[d] = l
-	}
-	return l
+func newListMeter(d DeviceRef) *listMeter {
+	m := &listMeter{queues: make(map[uint16]*GROPart), cpus: make(map[uint16]*GROPart)}
+	m.DeviceRef, m.Why = d, make(map[string]U64)
+	return m
 }
 
+// listMeters are those of all devices.
+type listMeters struct{ by perDevice[listMeter] }
+
 func (m *listMeters) list(g *List) {
-	l := m.of(g.Device)
+	l := m.by.at(g.Device, newListMeter)
 	if l.Lists == 0 {
 		l.BatchMin = g.Batch
 	}
@@ -71,13 +62,11 @@ func partsOf(by map[uint16]*GROPart) []GROPart {
 
 func (m *listMeters) report() []GROReport {
 	var rs []GROReport
-	for _, l := range m.by {
+	for _, dev := range m.by.sorted() {
+		l := m.by[dev]
 		l.Size, l.Count = l.size.counts(), l.count.counts()
 		l.Queues, l.CPUs = partsOf(l.queues), partsOf(l.cpus)
 		rs = append(rs, l.GROReport)
 	}
-	slices.SortFunc(rs, func(a, b GROReport) int {
-		return cmp.Or(cmp.Compare(a.Netns, b.Netns), cmp.Compare(a.Ifindex, b.Ifindex), cmp.Compare(a.Generation, b.Generation))
-	})
 	return rs
 }

@@ -160,12 +160,17 @@ type TSQReport struct {
 	Deferred   U64            `json:"deferred"`    // frees that ksoftirqd left alone although below the threshold
 }
 
-// PickReport is how queues of one device were chosen (netdev_core_pick_tx).
-type PickReport struct {
+// DeviceRef names a device in a report.
+type DeviceRef struct {
 	Netns      uint32 `json:"netns"`
 	Ifindex    uint32 `json:"ifindex"`
 	Generation uint32 `json:"generation,omitempty"`
 	Ifname     string `json:"ifname"`
+}
+
+// PickReport is how queues of one device were chosen (netdev_core_pick_tx).
+type PickReport struct {
+	DeviceRef
 
 	Picks         U64            `json:"picks"`
 	Bytes         U64            `json:"bytes"` // of the skbs, headers counted once for each
@@ -197,10 +202,7 @@ type Spread struct {
 
 // GROReport is how received packets of one device went up to the protocols.
 type GROReport struct {
-	Netns      uint32 `json:"netns"`
-	Ifindex    uint32 `json:"ifindex"`
-	Generation uint32 `json:"generation,omitempty"`
-	Ifname     string `json:"ifname"`
+	DeviceRef
 
 	Lists    U64            `json:"lists"`
 	Skbs     U64            `json:"skbs"`

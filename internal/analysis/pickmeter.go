@@ -3,7 +3,6 @@
 package analysis
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
@@ -19,22 +18,16 @@ type pickMeter struct {
 	most   int               // queues that the device had at once, as far as it was seen
 }
 
-// pickMeters are those of all devices.
-type pickMeters struct{ by map[*Device]*pickMeter }
-
-func (m *pickMeters) of(d *Device) *pickMeter {
-	p := m.by[d]
-	if p == nil {
-		p = &pickMeter{queues: make(map[uint16]*PickQueue), flows: make(map[SockID]uint16)}
-		p.Netns, p.Ifindex, p.Generation, p.Ifname = d.Netns, d.Ifindex, d.Generation, d.Ifname
-		p.Why, p.By = make(map[string]U64), make(map[string]U64)
-		if m.by == nil {
-			m.by = make(map[*Device]*pickMeter)
-		}
-		m.by[d] = p
-	}
-	return p
+func newPickMeter(d DeviceRef) *pickMeter {
+	m := &pickMeter{queues: make(map[uint16]*PickQueue), flows: make(map[SockID]uint16)}
+	m.DeviceRef, m.Why, m.By = d, make(map[string]U64), make(map[string]U64)
+	return m
 }
+
+// pickMeters are those of all devices.
+type pickMeters struct{ by perDevice[pickMeter] }
+
+func (m *pickMeters) of(q *Queue) *pickMeter { return m.by.at(q.Device, newPickMeter) }
 
 // add counts picks of a queue.
 func (m *pickMeter) add(txq uint16, picks, bytes uint64) {
@@ -50,7 +43,7 @@ func (m *pickMeter) add(txq uint16, picks, bytes uint64) {
 }
 
 func (m *pickMeters) pick(p *Pick) {
-	d := m.of(p.Queue.Device)
+	d := m.of(p.Queue)
 	d.add(p.Txq, 1, uint64(p.Len))
 	d.Why[string(p.Why())]++
 	d.most = max(d.most, int(min(p.QueuesEnd, 1<<16)))
@@ -80,7 +73,7 @@ func (m *pickMeters) pick(p *Pick) {
 }
 
 func (m *pickMeters) picks(p *Picks) {
-	d := m.of(p.Queue.Device)
+	d := m.of(p.Queue)
 	d.add(p.Txq, p.All(), p.Bytes)
 	d.by("xps", p.Mapped)
 	d.by("hint", p.Hinted)
@@ -103,7 +96,8 @@ func (m *pickMeter) by(what string, n uint32) {
 
 func (m *pickMeters) report() []PickReport {
 	var rs []PickReport
-	for _, d := range m.by {
+	for _, dev := range m.by.sorted() {
+		d := m.by[dev]
 		for _, txq := range d.flows {
 			if q := d.queues[txq]; q != nil {
 				q.Flows++
@@ -120,9 +114,6 @@ func (m *pickMeters) report() []PickReport {
 		d.QueueBytes.over(d.most)
 		rs = append(rs, d.PickReport)
 	}
-	slices.SortFunc(rs, func(a, b PickReport) int {
-		return cmp.Or(cmp.Compare(a.Netns, b.Netns), cmp.Compare(a.Ifindex, b.Ifindex), cmp.Compare(a.Generation, b.Generation))
-	})
 	return rs
 }
 

@@ -50,7 +50,7 @@ func sample() *analysis.Result {
 			Handovers: analysis.HandoverReport{Count: 1, Packets: 1, Bytes: 60, Size: counts(1, 1), Taken: 1, OwedAny: 1, OwedDrv: 1},
 		}},
 		Picks: []analysis.PickReport{{
-			Netns: 4026532200, Ifindex: 2, Ifname: "eth0", Picks: 8043, Bytes: 123456789,
+			DeviceRef: analysis.DeviceRef{Netns: 4026532200, Ifindex: 2, Ifname: "eth0"}, Picks: 8043, Bytes: 123456789,
 			Why:   map[string]analysis.U64{"hit": 2836, "ooo": 5181, "new": 26},
 			By:    map[string]analysis.U64{"xps": 3000, "hash": 2200, "hint": 7},
 			Moves: 552, MovesInFlight: 3, InFlight: analysis.Dist{Count: 3, Sum: 9000, Min: 2000, Max: 4000, Mean: 3000},
@@ -58,7 +58,7 @@ func sample() *analysis.Result {
 			Queues: []analysis.PickQueue{{Txq: 0, Picks: 8000, Bytes: 100000000, Flows: 3}, {Txq: 1, Picks: 43, Bytes: 23456789, Flows: 1}},
 		}},
 		GRO: []analysis.GROReport{{
-			Netns: 4026532200, Ifindex: 2, Ifname: "eth0", Lists: 5112, Skbs: 9000, Segs: 40000, Bytes: 56000000, BatchMin: 8, BatchMax: 8,
+			DeviceRef: analysis.DeviceRef{Netns: 4026532200, Ifindex: 2, Ifname: "eth0"}, Lists: 5112, Skbs: 9000, Segs: 40000, Bytes: 56000000, BatchMin: 8, BatchMax: 8,
 			Why:  map[string]analysis.U64{"threshold": 3095, "complete": 1505, "poll": 512},
 			Size: counts(1, 4000, 2, 600, 8, 512), Count: counts(1, 1505, 7, 512, 8, 1000, 52, 2095),
 			Queues: []analysis.GROPart{{N: 1, Lists: 5000, Skbs: 8888, Bytes: 55000000}, {N: noQueue, Lists: 112, Skbs: 112, Bytes: 1000000}},

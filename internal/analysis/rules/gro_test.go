@@ -5,6 +5,8 @@ package rules
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/txtrace/txtrace/internal/analysis"
 	"github.com/txtrace/txtrace/internal/event"
 	"github.com/txtrace/txtrace/internal/model"
@@ -94,6 +96,25 @@ var listCases = []judged{
 	{rule: "G2", name: "none waiting", build: listed(nil, 1), want: counts{1, 0, 0, 0, 0}},
 	{rule: "G2", name: "some waiting", build: listed(func(g *event.GRO) { g.Held = 2 }, 1, 1, 1), want: counts{0, 0, 1, 0, 0}},
 	{rule: "G2", name: "no poll", build: listed(func(g *event.GRO) { g.Held, g.Within = event.HeldUnknown, 0 }, 1)},
+}
+
+func TestGROReport(t *testing.T) {
+	tr := newTrace()
+	tr.receiving()
+	tr.cpu = 1
+	g := tr.goUp(1, 1)
+	g.Within, g.Held, g.RxQueue, g.Batch = 0, event.HeldUnknown, event.NoQueue, 16
+	want := []analysis.GROReport{{
+		DeviceRef: analysis.DeviceRef{Netns: 7, Ifindex: 2, Ifname: "eth0"}, Lists: 6, Skbs: 17, Segs: 114, Bytes: 114 * 1448, BatchMin: 8, BatchMax: 16,
+		Why:    map[string]analysis.U64{"threshold": 3, "complete": 1, "poll": 1, "busy": 1},
+		Size:   []analysis.Count{{N: 1, Count: 2}, {N: 2, Count: 2}, {N: 3, Count: 1}, {N: 8, Count: 1}},
+		Count:  []analysis.Count{{N: 2, Count: 2}, {N: 7, Count: 1}, {N: 8, Count: 1}, {N: 44, Count: 1}, {N: 51, Count: 1}},
+		Queues: []analysis.GROPart{{N: 0, Lists: 5, Skbs: 15, Bytes: 112 * 1448}, {N: event.NoQueue, Lists: 1, Skbs: 2, Bytes: 2 * 1448}},
+		CPUs:   []analysis.GROPart{{N: 0, Lists: 5, Skbs: 15, Bytes: 112 * 1448}, {N: 1, Lists: 1, Skbs: 2, Bytes: 2 * 1448}},
+	}}
+	if d := cmp.Diff(want, tr.analyze(t, "auto", nil).GRO); d != "" {
+		t.Errorf("-want +got\n%s", d)
+	}
 }
 
 // Lists of merged packets prove what fills a batch, and only they do.

@@ -5,6 +5,8 @@ package rules
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/txtrace/txtrace/internal/analysis"
 	"github.com/txtrace/txtrace/internal/event"
 	"github.com/txtrace/txtrace/internal/model"
@@ -142,6 +144,33 @@ func (g *random) receives() {
 func (g *random) up(segs []uint32) {
 	g.goUp(segs...).Batch = uint32(g.batch)
 	g.wrote = false
+}
+
+// The report adds up what was recorded and what was counted.
+func TestPickReport(t *testing.T) {
+	tr := newTrace()
+	birth := tr.pick(nil).Birth
+	tr.pick(func(p *event.Pick) {
+		byXPS(p, 1)
+		p.Birth, p.Before, p.OOO, p.Wmem = birth, 2, 1, p.Truesize+1+5000
+	})
+	tr.pick(func(p *event.Pick) { p.Sock = 0x9a })
+	tr.pick(func(p *event.Pick) { forwarded(p, 6) })
+	tr.own(&event.Picks{PickCounts: event.PickCounts{Bytes: 5000, Kept: 10, Again: 5, Hashed: 5, Hinted: 2}})
+	counted := last[event.Picks](tr, 0)
+	counted.Ifindex, counted.Netns, counted.Txq = tr.ifindex, 7, 2
+	want := []analysis.PickReport{{
+		DeviceRef: analysis.DeviceRef{Netns: 7, Ifindex: 2, Ifname: "eth0"}, Picks: 19, Bytes: 4*1514 + 5000,
+		Why:   map[string]analysis.U64{"new": 3, "ooo": 6, "hit": 10},
+		By:    map[string]analysis.U64{"hash": 5, "xps": 1, "hint": 3},
+		Moves: 1, MovesInFlight: 1, InFlight: analysis.Dist{Count: 1, Sum: 5000, Min: 5000, Max: 5000, Mean: 5000},
+		Flows:      analysis.Spread{Sum: 2, Max: 1, Mean: 0.5},
+		QueueBytes: analysis.Spread{Sum: 4*1514 + 5000, Max: 3*1514 + 5000, Mean: (4*1514 + 5000) / 4},
+		Queues:     []analysis.PickQueue{{Txq: 1, Picks: 1, Bytes: 1514, Flows: 1}, {Txq: 2, Picks: 18, Bytes: 3*1514 + 5000, Flows: 1}},
+	}}
+	if d := cmp.Diff(want, tr.analyze(t, "auto", nil).Picks); d != "" {
+		t.Errorf("-want +got\n%s", d)
+	}
 }
 
 // What went wrong with queues, and what only looks so.
