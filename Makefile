@@ -11,6 +11,8 @@ MODULES   ?=
 SEED      ?= 1
 # FUZZTIME=30s makes test-fuzz look for new inputs; empty runs the seeds.
 FUZZTIME  ?=
+# How many random cases the tests of the rules play; go test alone plays fewer.
+CASES     ?= 100000
 # What make bench watches the memory over; the whole claim is for 1e8.
 BENCH_RECORDS ?= 2e7
 
@@ -25,7 +27,7 @@ LEFT_OUT := out/left-out.txt
 
 .DEFAULT_GOAL := help
 .PHONY: help generate build check check-go check-c check-generate \
-	test test-setup test-unit test-fuzz test-cli test-vm bench cost demo vm clean install
+	test test-setup test-unit test-long test-fuzz test-cli test-vm bench cost demo vm clean install
 
 help: ## print this
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -82,7 +84,11 @@ test-setup:
 		echo "BQL model against the kernel's own code: in part skipped, no source of some kernel" | tee -a $(LEFT_OUT)
 
 test-unit: ## packages, without root and without a guest
-	$(GO) test $$($(GO) list ./... | grep -v /cmd/txtrace)
+	TXTRACE_CASES=$(CASES) $(GO) test $$($(GO) list ./... | grep -v /cmd/txtrace)
+
+test-long: ## random cases of the rules, CASES=3000000 of each kind
+	TXTRACE_CASES=$(if $(filter 100000,$(CASES)),3000000,$(CASES)) $(GO) test -count=1 -timeout 6h -v \
+		-run 'Interleavings|Loss|Blind' ./internal/...
 
 test-fuzz: ## fuzz targets: their seeds, or FUZZTIME=30s each
 	@for pkg in $$(grep -rl --include='*_test.go' '^func Fuzz' cmd internal | xargs -r -n 1 dirname | sort -u); do \

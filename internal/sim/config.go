@@ -67,6 +67,7 @@ type Device struct {
 	LimitMax   uint32 // bytes
 	TSO        bool
 	MTU        uint32
+	Stacked    int // devices on top of it, each handing down to the next (vlan, bond)
 }
 
 // Kinds of Qdisc.
@@ -111,6 +112,7 @@ const (
 // Senders are alike, and spread over the CPUs and queues.
 type Senders struct {
 	Count    int
+	Past     int // of them, the first ones pass the qdisc by, as AF_PACKET and AF_XDP can
 	Protocol string
 	Length   uint32 // bytes of a frame on the wire, without FCS
 	Segments int    // of a GSO packet; 1 is no GSO
@@ -205,6 +207,7 @@ func (c *Config) checks() []check {
 		{c.Duration <= 0 && c.Packets == 0 && c.Load == nil, "duration", "the simulation has no end", "give a duration, or a number of packets"},
 		{c.Duration < 0 || c.Duration > 24*time.Hour, "duration", fmt.Sprintf("%v", c.Duration), "use up to 24 hours of virtual time"},
 		{d.Queues < 1 || d.Queues > 4096, "queues", fmt.Sprintf("%d queues", d.Queues), "use 1 to 4096"},
+		{d.Stacked < 0 || d.Stacked > 8, "stacked", fmt.Sprintf("%d devices on top", d.Stacked), "use up to 8"},
 		{d.PerPacket < 1 || d.PerPacket > 64, "descriptors", fmt.Sprintf("%d descriptors for a packet", d.PerPacket), "use 1 to 64"},
 		{d.Ring < 1 || d.Ring > 1<<20, "ring", fmt.Sprintf("a ring of %d descriptors", d.Ring), "use 1 to 1048576"},
 		{d.Ring < most, "ring", fmt.Sprintf("a packet takes %d descriptors and the ring has %d", most, d.Ring), "use a larger ring"},
@@ -231,6 +234,7 @@ func (c *Config) checks() []check {
 func (s *Senders) checks() []check {
 	return []check{
 		{s.Count < 1 || s.Count > 1<<16, "senders", fmt.Sprintf("%d senders", s.Count), "use 1 to 65536"},
+		{s.Past < 0 || s.Past > 0 && s.Protocol != UDP, "past", fmt.Sprintf("%d of the senders pass the qdisc by", s.Past), "use 0 or more, with udp"},
 		{s.Protocol != UDP && s.Protocol != TCP, "protocol", fmt.Sprintf("%q is unknown", s.Protocol), "use udp or tcp"},
 		{s.Length <= s.headers() || s.Length > 1<<16, "length", fmt.Sprintf("a frame of %d bytes", s.Length), fmt.Sprintf("use more than the headers (%d bytes), up to 65536", s.headers())},
 		{s.Segments < 1 || uint32(s.Segments)*s.Length > 1<<18, "segments", fmt.Sprintf("%d segments of %d bytes", s.Segments, s.Length), "use 1 or more, up to 262144 bytes together"},

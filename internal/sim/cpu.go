@@ -37,6 +37,9 @@ type cpu struct {
 	polled             []*queue
 	ackedNow, tasksNow []*sender
 
+	handovers uint64 // that ended on this CPU
+	more      uint8  // softnet_data.xmit.more: what the last one left
+
 	lane lane
 }
 

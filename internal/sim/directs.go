@@ -193,9 +193,12 @@ const txBusy = 0x10 // NETDEV_TX_BUSY
 func (o *recorder) handEnd(c *cpu, q *queue, f *handFrame, sum model.Handover, list []packet) {
 	c.lane.count(progHandoverEnd)
 	h := f.hand
+	c.more = 0
 	if sum.More {
-		h.More = 1
+		c.more = 1
 	}
+	c.handovers++
+	h.More = c.more
 	h.NumQueuedEnd, h.NumComplEnd, h.AdjLimitEnd, h.TxqStateEnd = q.now()
 	q.sent, q.charged = true, h.NumQueuedEnd
 	h.RC = h.DriverRC

@@ -82,7 +82,7 @@ func (s *sim) header() *capture.Header {
 			DevWeight: uint32(c.Weight), DevWeightTxBias: 1,
 			Sysctls: map[string]string{"net.ipv4.tcp_limit_output_bytes": strconv.Itoa(int(c.Senders.LimitOutput))},
 		},
-		Devices:   []capture.Device{s.device()},
+		Devices:   append([]capture.Device{s.device()}, s.stack()...),
 		Counters:  s.counters(),
 		Detail:    "batch",
 		WalkBound: 1 << 16,
@@ -156,7 +156,6 @@ func (s *sim) counters() []capture.Counters {
 
 func (s *sim) footer() *capture.Footer {
 	f := &capture.Footer{Clock: s.clock(), Counters: s.counters(), Ended: "duration"}
-	f.Self.Written = uint64(s.out.w.Stats().Written)
 	for p := range programs {
 		for _, c := range s.cpus {
 			n := c.lane.counts[p]

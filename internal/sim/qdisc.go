@@ -225,10 +225,12 @@ func (q *qdisc) direct(c *cpu, r *runFrame, list []packet) bool {
 	c.pass(s.cfg.Costs.Direct)
 	list = q.validate(c, list)
 	rest := list
+	txq.take(c)
 	if !txq.stopped() {
 		rest = list[txq.handover(c, &d.hand, list):]
 		d.rec.Handovers = 1
 	}
+	txq.release()
 	if len(rest) > 0 {
 		q.putBack(c, rest)
 	}

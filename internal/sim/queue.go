@@ -23,7 +23,7 @@ type queue struct {
 	rung  int  // index of the first that the device was not told of
 	asked bool // an interrupt is planned
 
-	lock    *cpu   // HARD_TX_LOCK, where no qdisc keeps others away
+	lock    *cpu   // HARD_TX_LOCK
 	waiters []*cpu // for it
 
 	sent    bool   // a hand-over was seen

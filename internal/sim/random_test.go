@@ -63,6 +63,7 @@ func anyConfig(t *rapid.T) Config {
 	d.PerPacket = rapid.IntRange(1, 3).Draw(t, "descriptors")
 	d.Ring = rapid.IntRange(40, 300).Draw(t, "ring")
 	d.Stop = rapid.IntRange(20, d.Ring).Draw(t, "stop")
+	d.Stacked = max(0, rapid.IntRange(-4, 3).Draw(t, "stacked"))
 	d.Wake = rapid.IntRange(1, d.Ring).Draw(t, "wake")
 
 	k := &c.Costs
@@ -75,6 +76,9 @@ func anyConfig(t *rapid.T) Config {
 	s := &c.Senders
 	s.Count = rapid.IntRange(1, 9).Draw(t, "senders")
 	s.Protocol = rapid.SampledFrom([]string{UDP, TCP}).Draw(t, "protocol")
+	if s.Protocol == UDP {
+		s.Past = max(0, rapid.IntRange(-4, 2).Draw(t, "past"))
+	}
 	s.Length = uint32(rapid.IntRange(80, 1514).Draw(t, "length"))
 	s.Segments = rapid.SampledFrom([]int{1, 1, 2, 17, 40}).Draw(t, "segments")
 	if c.Kernel[model.SwitchBulkGSO] == model.BulkGSOStop {

@@ -29,10 +29,16 @@ func (l *lane) count(program int) { l.counts[program].seen++; l.counts[program].
 // filter notes one that decided nothing.
 func (l *lane) filter(program int) { l.counts[program].seen++; l.counts[program].filtered++ }
 
+// sink takes records, as a capture's writer does.
+type sink interface{ Append(rec []byte) error }
+
+var _ sink = (*capture.Writer)(nil)
+
 // recorder writes what happens as internal/probes would.
 type recorder struct {
 	s       *sim
-	w       *capture.Writer
+	w       sink
+	scratch []byte
 	seq     uint32 // of the recorder's own records
 	written uint64
 
@@ -55,7 +61,7 @@ func (p *pool[T]) get() *T {
 
 func (p *pool[T]) put(v *T) { p.free = append(p.free, v) }
 
-func newRecorder(s *sim, w *capture.Writer) *recorder { return &recorder{s: s, w: w} }
+func newRecorder(s *sim, w sink) *recorder { return &recorder{s: s, w: w} }
 
 // The simulated device, as records name it.
 const (
@@ -75,12 +81,13 @@ func put[T event.Record](o *recorder, c *cpu, h *event.Header, r *T, begin uint6
 	}
 	h.Netns = Netns
 	c.lane.seq++
-	o.save(capture.Put(o.w, r))
+	save(o, r)
 }
 
-func (o *recorder) save(err error) {
+func save[T event.Record](o *recorder, r *T) {
 	o.written++
-	if err != nil {
+	o.scratch = event.Append(o.scratch[:0], r)
+	if err := o.w.Append(o.scratch); err != nil {
 		o.s.fail(err)
 	}
 }
@@ -208,7 +215,7 @@ func (o *recorder) complete(c *cpu, q *queue, source uint8) {
 func own[T event.Record](o *recorder, h *event.Header, r *T) {
 	h.CPU, h.Seq, h.Time = event.UserCPU, o.seq, o.s.now
 	o.seq++
-	o.save(capture.Put(o.w, r))
+	save(o, r)
 }
 
 func (o *recorder) armed()    { o.note(event.NoticeArmed) }

@@ -65,7 +65,11 @@ func (n *sender) work(c *cpu) {
 		return
 	}
 	n.wmem += p.truesize
-	c.transmit(p)
+	if n.index < s.cfg.Senders.Past {
+		c.past(p)
+	} else {
+		c.transmit(p)
+	}
 	n.again()
 }
 

@@ -67,7 +67,9 @@ func Run(ctx context.Context, c Config, out io.Writer) (Summary, error) {
 	if err := s.play(ctx); err != nil {
 		return s.summary, err
 	}
-	if err := w.Close(s.footer()); err != nil {
+	f := s.footer()
+	f.Self.Written = uint64(w.Stats().Written)
+	if err := w.Close(f); err != nil {
 		return s.summary, err
 	}
 	s.summary.Records = s.out.written

@@ -87,7 +87,7 @@ func healthy(t tb, c Config) (Summary, *analysis.Result) {
 		t.Fatalf("lost: %+v", l)
 	}
 	for _, k := range res.Checks {
-		if !k.Equal {
+		if past := c.Senders.Past > 0 && k.Name == "tx_packets"; !k.Equal && !past {
 			t.Fatalf("counters do not agree: %+v\n%+v", k, c)
 		}
 	}

@@ -7,8 +7,11 @@ import (
 	"github.com/txtrace/txtrace/internal/model"
 )
 
-// transmit is __dev_queue_xmit from the qdisc on.
-func (c *cpu) transmit(p packet) {
+// transmit is __dev_queue_xmit, of the topmost device.
+func (c *cpu) transmit(p packet) { c.stacked(p, c.s.cfg.Device.Stacked) }
+
+// bottom is __dev_queue_xmit of the device itself, from the qdisc on.
+func (c *cpu) bottom(p packet) {
 	s := c.s
 	q := s.queues[p.Queue].qdisc
 	if q == nil {
@@ -47,34 +50,68 @@ func (q *qdisc) accept(c *cpu, p packet) {
 func (c *cpu) noqueue(p packet) {
 	s := c.s
 	txq := s.queues[p.Queue]
-	for txq.lock != nil {
-		txq.waiters = append(txq.waiters, c)
-		if !c.yield(struct{}{}) {
-			panic(errStopped)
-		}
-	}
-	txq.lock = c
 	list := []packet{p}
 	if p.IsGSO() && !s.cfg.Device.TSO {
 		list = p.segment(nil)
 	}
 	c.pass(s.cfg.Costs.Direct)
 	rest := list
+	txq.take(c)
 	if !txq.stopped() {
 		f := s.out.handoverBegin(c, txq)
 		rest = list[txq.handover(c, f, list):]
 		s.out.handoverEnd(c, txq, f)
 	}
+	txq.release()
 	for i := range rest {
-		s.summary.Dropped++
-		rest[i].free(c)
-		s.lost(rest[i])
+		c.drop(rest[i])
 	}
-	txq.lock = nil
-	for _, w := range txq.waiters {
-		s.agenda.plan(s.now, evResume, w.id)
+}
+
+func (c *cpu) drop(p packet) {
+	c.s.summary.Dropped++
+	p.free(c)
+	c.s.lost(p)
+}
+
+// past is __dev_direct_xmit: neither the qdisc nor BQL is asked, what cannot be
+// sent is lost, and no program sees it.
+func (c *cpu) past(p packet) {
+	txq := c.s.queues[p.Queue]
+	list := []packet{p}
+	if p.IsGSO() && !c.s.cfg.Device.TSO {
+		list = p.segment(nil)
 	}
-	txq.waiters = txq.waiters[:0]
+	c.pass(c.s.cfg.Costs.Direct)
+	for _, p := range list {
+		txq.take(c)
+		if txq.state&(model.QueueDrv|model.QueueFrozen) == 0 && txq.xmit(c, p, false) {
+			c.s.summary.Sent++
+		} else {
+			c.drop(p)
+		}
+		txq.release()
+	}
+}
+
+// take is HARD_TX_LOCK: another CPU may be in the driver, where no qdisc keeps
+// it away.
+func (q *queue) take(c *cpu) {
+	for q.lock != nil {
+		q.waiters = append(q.waiters, c)
+		if !c.yield(struct{}{}) {
+			panic(errStopped)
+		}
+	}
+	q.lock = c
+}
+
+func (q *queue) release() {
+	q.lock = nil
+	for _, w := range q.waiters {
+		q.s.agenda.plan(q.s.now, evResume, w.id)
+	}
+	q.waiters = q.waiters[:0]
 }
 
 // handover is dev_hard_start_xmit under the queue's lock. It returns how many
