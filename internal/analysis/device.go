@@ -63,24 +63,56 @@ func (d *Device) CountsSegments() bool { return d.Driver == "igb" }
 func (d *Device) ref() DeviceRef { return DeviceRef{d.Netns, d.Ifindex, d.Generation, d.Ifname} }
 
 // perDevice holds what a meter counts for each device.
-type perDevice[T any] map[*Device]*T
+type perDevice[T any] struct {
+	by    map[*Device]*T
+	last  *Device // most records are of the device of the one before
+	state *T
+}
 
 // at is the state for d, as made the first time.
 func (p *perDevice[T]) at(d *Device, made func(DeviceRef) *T) *T {
-	if *p == nil {
-		*p = make(perDevice[T])
+	if p.last == d {
+		return p.state
 	}
-	if (*p)[d] == nil {
-		(*p)[d] = made(d.ref())
+	if p.by == nil {
+		p.by = make(map[*Device]*T)
 	}
-	return (*p)[d]
+	if p.by[d] == nil {
+		p.by[d] = made(d.ref())
+	}
+	p.last, p.state = d, p.by[d]
+	return p.state
 }
 
-// sorted are the devices in the order of reports.
-func (p perDevice[T]) sorted() []*Device {
-	return slices.SortedFunc(maps.Keys(p), func(a, b *Device) int {
+// sorted are the states in the order of reports.
+func (p *perDevice[T]) sorted() (all []*T) {
+	for _, d := range slices.SortedFunc(maps.Keys(p.by), func(a, b *Device) int {
 		return cmp.Or(cmp.Compare(a.Netns, b.Netns), cmp.Compare(a.Ifindex, b.Ifindex), cmp.Compare(a.Generation, b.Generation))
-	})
+	}) {
+		all = append(all, p.by[d])
+	}
+	return all
+}
+
+// numbered holds what a meter counts for each number: of queues, or of CPUs.
+type numbered[T any] struct {
+	by    map[uint16]*T
+	last  uint16
+	state *T
+}
+
+func (p *numbered[T]) at(n uint16) *T {
+	if p.state != nil && p.last == n {
+		return p.state
+	}
+	if p.by == nil {
+		p.by = make(map[uint16]*T)
+	}
+	if p.by[n] == nil {
+		p.by[n] = new(T)
+	}
+	p.last, p.state = n, p.by[n]
+	return p.state
 }
 
 // Queue is one transmit queue of a device. Txq is event.NoQueue for the runs

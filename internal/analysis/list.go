@@ -59,7 +59,7 @@ const maxNAPIs = 1 << 12
 // that time.
 type lists struct {
 	first wentUp // as recording began; a batch of 0 is not known
-	last  map[uint64]wentUp
+	last  map[uint64]*wentUp
 }
 
 type wentUp struct {
@@ -69,16 +69,16 @@ type wentUp struct {
 
 func newLists(h *capture.Header) lists {
 	n, _ := strconv.ParseUint(h.Settings.Sysctls["net.core.gro_normal_batch"], 10, 32)
-	return lists{wentUp{h.Clock.Monotonic, uint32(n)}, make(map[uint64]wentUp)}
+	return lists{wentUp{h.Clock.Monotonic, uint32(n)}, make(map[uint64]*wentUp)}
 }
 
-func (ls *lists) list(g *event.GRO, d *Device) *List {
-	before, known := ls.last[g.NAPI]
-	if !known {
-		before = ls.first
+func (ls *lists) list(g *event.GRO, d *Device) List {
+	before, now := ls.first, wentUp{g.Time, g.Batch}
+	if last := ls.last[g.NAPI]; last != nil {
+		before, *last = *last, now
+	} else if len(ls.last) < maxNAPIs {
+		first := now
+		ls.last[g.NAPI] = &first
 	}
-	if known || len(ls.last) < maxNAPIs {
-		ls.last[g.NAPI] = wentUp{g.Time, g.Batch}
-	}
-	return &List{*g, d, Span{min(before.time, g.Time), g.Time}, before.batch != 0 && before.batch == g.Batch}
+	return List{*g, d, Span{min(before.time, g.Time), g.Time}, before.batch != 0 && before.batch == g.Batch}
 }

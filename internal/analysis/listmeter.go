@@ -5,24 +5,29 @@ package analysis
 import (
 	"maps"
 	"slices"
+
+	"github.com/txtrace/txtrace/internal/model"
 )
 
 // listMeter counts the lists that went up from one device.
 type listMeter struct {
 	GROReport
-	size, count hist
-	queues      map[uint16]*GROPart
-	cpus        map[uint16]*GROPart
+	why          tallyBy
+	size, count  hist
+	queues, cpus numbered[GROPart]
 }
 
 func newListMeter(d DeviceRef) *listMeter {
-	m := &listMeter{queues: make(map[uint16]*GROPart), cpus: make(map[uint16]*GROPart)}
-	m.DeviceRef, m.Why = d, make(map[string]U64)
+	m := &listMeter{}
+	m.DeviceRef = d
 	return m
 }
 
 // listMeters are those of all devices.
 type listMeters struct{ by perDevice[listMeter] }
+
+// flushWhys are the reasons as listMeter counts them.
+var flushWhys = []model.FlushReason{model.FlushThreshold, model.FlushComplete, model.FlushPoll, model.FlushBusy}
 
 func (m *listMeters) list(g *List) {
 	l := m.by.at(g.Device, newListMeter)
@@ -34,38 +39,39 @@ func (m *listMeters) list(g *List) {
 	l.Skbs += U64(g.Skbs)
 	l.Segs += U64(g.Segs)
 	l.Bytes += U64(g.Bytes)
-	l.Why[string(g.Why())]++
+	l.why[slices.Index(flushWhys, g.Why())]++
 	l.size.add(g.Skbs)
 	l.count.add(g.RxCount)
-	l.queues[g.RxQueue] = l.queues[g.RxQueue].add(g.RxQueue, g)
-	l.cpus[g.CPU] = l.cpus[g.CPU].add(g.CPU, g)
+	l.queues.at(g.RxQueue).add(g.RxQueue, g)
+	l.cpus.at(g.CPU).add(g.CPU, g)
 }
 
-// add counts a list; nil is a part without any.
-func (p *GROPart) add(n uint16, g *List) *GROPart {
-	if p == nil {
-		p = &GROPart{N: n}
-	}
+// add counts a list of the part with number n.
+func (p *GROPart) add(n uint16, g *List) {
+	p.N = n
 	p.Lists++
 	p.Skbs += U64(g.Skbs)
 	p.Bytes += U64(g.Bytes)
-	return p
 }
 
-func partsOf(by map[uint16]*GROPart) []GROPart {
+func partsOf(all numbered[GROPart]) []GROPart {
 	var ps []GROPart
-	for _, n := range slices.Sorted(maps.Keys(by)) {
-		ps = append(ps, *by[n])
+	for _, n := range slices.Sorted(maps.Keys(all.by)) {
+		ps = append(ps, *all.by[n])
 	}
 	return ps
 }
 
 func (m *listMeters) report() []GROReport {
 	var rs []GROReport
-	for _, dev := range m.by.sorted() {
-		l := m.by[dev]
+	for _, l := range m.by.sorted() {
 		l.Size, l.Count = l.size.counts(), l.count.counts()
 		l.Queues, l.CPUs = partsOf(l.queues), partsOf(l.cpus)
+		names := make([]string, len(flushWhys))
+		for i, why := range flushWhys {
+			names[i] = string(why)
+		}
+		l.Why = l.why.named(names...)
 		rs = append(rs, l.GROReport)
 	}
 	return rs

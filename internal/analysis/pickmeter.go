@@ -13,14 +13,15 @@ import (
 // pickMeter counts how queues of one device were chosen.
 type pickMeter struct {
 	PickReport
-	queues map[uint16]*PickQueue
-	flows  map[SockID]uint16 // what each keeps
-	most   int               // queues that the device had at once, as far as it was seen
+	why, by tallyBy
+	queues  numbered[PickQueue]
+	flows   map[SockID]uint16 // what each keeps
+	most    int               // queues that the device had at once, as far as it was seen
 }
 
 func newPickMeter(d DeviceRef) *pickMeter {
-	m := &pickMeter{queues: make(map[uint16]*PickQueue), flows: make(map[SockID]uint16)}
-	m.DeviceRef, m.Why, m.By = d, make(map[string]U64), make(map[string]U64)
+	m := &pickMeter{flows: make(map[SockID]uint16)}
+	m.DeviceRef = d
 	return m
 }
 
@@ -29,13 +30,24 @@ type pickMeters struct{ by perDevice[pickMeter] }
 
 func (m *pickMeters) of(q *Queue) *pickMeter { return m.by.at(q.Device, newPickMeter) }
 
+// Reasons, and what chose, as pickMeter counts them.
+var (
+	pickWhys = []model.PickReason{
+		model.PickHit, model.PickOnly, model.PickDriver, model.PickNew, model.PickExpired, model.PickShrunk, model.PickOOO,
+	}
+	pickBys = []string{"hash", "hint", "xps"}
+)
+
+const (
+	byHash = iota
+	byHint
+	byXPS
+)
+
 // add counts picks of a queue.
 func (m *pickMeter) add(txq uint16, picks, bytes uint64) {
-	q := m.queues[txq]
-	if q == nil {
-		q = &PickQueue{Txq: txq}
-		m.queues[txq] = q
-	}
+	q := m.queues.at(txq)
+	q.Txq = txq
 	q.Picks += U64(picks)
 	q.Bytes += U64(bytes)
 	m.Picks += U64(picks)
@@ -45,16 +57,16 @@ func (m *pickMeter) add(txq uint16, picks, bytes uint64) {
 func (m *pickMeters) pick(p *Pick) {
 	d := m.of(p.Queue)
 	d.add(p.Txq, 1, uint64(p.Len))
-	d.Why[string(p.Why())]++
+	d.why[slices.Index(pickWhys, p.Why())]++
 	d.most = max(d.most, int(min(p.QueuesEnd, 1<<16)))
 	switch {
 	case !p.Chooses() || p.Hit() || !p.Plain():
 	case p.XPS():
-		d.by("xps", 1)
+		d.by[byXPS]++
 	case p.RxMapping != 0:
-		d.by("hint", 1)
+		d.by[byHint]++
 	default:
-		d.by("hash", 1)
+		d.by[byHash]++
 	}
 	if p.Moved() {
 		d.Moves++
@@ -63,11 +75,11 @@ func (m *pickMeters) pick(p *Pick) {
 			d.InFlight.add(uint64(n))
 		}
 	}
-	if p.Birth == 0 {
+	if p.Birth == 0 || p.After == event.NoQueue {
 		return
 	}
 	id := SockID{p.Sock, p.Birth}
-	if _, known := d.flows[id]; p.After != event.NoQueue && (known || len(d.flows) < maxSockets) {
+	if queue, known := d.flows[id]; !known && len(d.flows) < maxSockets || known && queue != p.After {
 		d.flows[id] = p.After
 	}
 }
@@ -75,36 +87,24 @@ func (m *pickMeters) pick(p *Pick) {
 func (m *pickMeters) picks(p *Picks) {
 	d := m.of(p.Queue)
 	d.add(p.Txq, p.All(), p.Bytes)
-	d.by("xps", p.Mapped)
-	d.by("hint", p.Hinted)
-	d.by("hash", p.Hashed-min(p.Hinted, p.Hashed))
-	for why, n := range map[model.PickReason]uint32{
-		model.PickOnly: p.Only, model.PickHit: p.Kept, model.PickDriver: p.Driver, model.PickOOO: p.Again, model.PickNew: p.Unkept,
-	} {
-		if n > 0 {
-			d.Why[string(why)] += U64(n)
-		}
+	for i, n := range [...]uint32{p.Kept, p.Only, p.Driver, p.Unkept, 0, 0, p.Again} { // as pickWhys
+		d.why[i] += uint64(n)
 	}
-}
-
-// by counts what chose a queue.
-func (m *pickMeter) by(what string, n uint32) {
-	if n > 0 {
-		m.By[what] += U64(n)
+	for i, n := range [...]uint32{p.Hashed - min(p.Hinted, p.Hashed), p.Hinted, p.Mapped} { // as pickBys
+		d.by[i] += uint64(n)
 	}
 }
 
 func (m *pickMeters) report() []PickReport {
 	var rs []PickReport
-	for _, dev := range m.by.sorted() {
-		d := m.by[dev]
+	for _, d := range m.by.sorted() {
 		for _, txq := range d.flows {
-			if q := d.queues[txq]; q != nil {
+			if q := d.queues.by[txq]; q != nil {
 				q.Flows++
 			}
 		}
-		for _, txq := range slices.Sorted(maps.Keys(d.queues)) {
-			q := d.queues[txq]
+		for _, txq := range slices.Sorted(maps.Keys(d.queues.by)) {
+			q := d.queues.by[txq]
 			d.Queues = append(d.Queues, *q)
 			d.Flows.add(q.Flows)
 			d.QueueBytes.add(q.Bytes)
@@ -112,6 +112,11 @@ func (m *pickMeters) report() []PickReport {
 		}
 		d.Flows.over(d.most)
 		d.QueueBytes.over(d.most)
+		names := make([]string, len(pickWhys))
+		for i, why := range pickWhys {
+			names[i] = string(why)
+		}
+		d.Why, d.By = d.why.named(names...), d.by.named(pickBys...)
 		rs = append(rs, d.PickReport)
 	}
 	return rs

@@ -29,6 +29,8 @@ type rebuild struct {
 
 	record     Record // scratch
 	completion Completion
+	pick       Pick
+	list       List
 	lastNS     uint64
 }
 
@@ -87,11 +89,13 @@ func (r *rebuild) item(it capture.Item) {
 	case *event.Quiet:
 		give(r.fan.quiet, &Quiet{*rec, r.world.queue(h)})
 	case *event.Pick:
-		give(r.fan.pick, &Pick{*rec, r.world.queue(h), &r.header.Kernel})
+		r.pick = Pick{*rec, r.world.queue(h), &r.header.Kernel}
+		give(r.fan.pick, &r.pick)
 	case *event.Picks:
 		give(r.fan.picks, &Picks{*rec, r.world.queue(h)})
 	case *event.GRO:
-		give(r.fan.list, r.lists.list(rec, r.world.named(h)))
+		r.list = r.lists.list(rec, r.world.named(h))
+		give(r.fan.list, &r.list)
 	}
 	l.before, l.has = *h, true
 }

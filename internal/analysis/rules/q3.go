@@ -78,8 +78,10 @@ func timeless(p *analysis.Pick, cache model.Variant) bool {
 
 func outcomeQ3(p *analysis.Pick, cache model.Variant) (analysis.Outcome, string) {
 	expected, why, keeps := p.Model(cache, p.JiffiesEnd)
-	if _, begun, _ := p.Model(cache, p.JiffiesBegin); begun != why {
-		return analysis.Undecided, analysis.Race
+	if p.JiffiesBegin != p.JiffiesEnd {
+		if _, begun, _ := p.Model(cache, p.JiffiesBegin); begun != why {
+			return analysis.Undecided, analysis.Race
+		}
 	}
 	switch {
 	case timeless(p, cache):
