@@ -21,7 +21,7 @@ func Analyze(src Source, opt Options) (*Result, error) {
 	p := newPass(src.Header(), rules)
 	var m *meter
 	if !opt.NoReport {
-		m = newMeter(src.Header())
+		m = newMeter(src.Header(), &p.gaps)
 		p.rebuild.fan.add(m.checks())
 	}
 	for _, w := range opt.Watch {

@@ -38,6 +38,17 @@ func (m *metrics) dist(name, unit string, d Dist) {
 	m.add(name+".mean", unit, d.Mean)
 }
 
+// times is a distribution with its quantiles; its bins are not in the list.
+func (m *metrics) times(name string, t Times) {
+	if t.Count == 0 {
+		return
+	}
+	m.dist(name, "ns", t.Dist)
+	m.count(name+".p50", "ns", t.P50)
+	m.count(name+".p99", "ns", t.P99)
+	m.count(name+".p99_9", "ns", t.P999)
+}
+
 // Metrics is the report as a list. The series over time are not in it.
 func (q *QueueReport) Metrics() []Metric {
 	var m metrics
@@ -60,7 +71,7 @@ func (q *QueueReport) Metrics() []Metric {
 	m.add("runs.quota_min", "packets", float64(q.Runs.QuotaMin))
 	m.add("runs.quota_max", "packets", float64(q.Runs.QuotaMax))
 	m.by("runs.who", q.Runs.Who)
-	m.dist("runs.duration", "ns", q.Runs.DurationNS)
+	m.times("runs.duration", q.Runs.DurationNS)
 
 	m.count("handovers.count", "", q.Handovers.Count)
 	m.count("handovers.packets", "packets", q.Handovers.Packets)
@@ -97,6 +108,12 @@ func (q *QueueReport) Metrics() []Metric {
 	m.add("bql.quota", "packets", float64(q.BQL.Quota))
 	m.count("bql.foreign", "", q.BQL.Foreign)
 	m.count("bql.foreign_bytes", "bytes", q.BQL.ForeignBytes)
+
+	m.times("latency.ring", q.Latency.RingNS)
+	m.times("latency.oldest", q.Latency.OldestNS)
+	m.count("latency.late", "", q.Latency.Late)
+	m.count("latency.lost", "", q.Latency.Lost)
+	m.count("latency.left", "", q.Latency.Left)
 	return m
 }
 
@@ -106,7 +123,10 @@ func (t *TSQReport) Metrics() []Metric {
 	m.count("tsq.throttles", "", t.Throttles)
 	m.count("tsq.sockets", "", t.Sockets)
 	m.count("tsq.resumed", "", t.Resumed)
-	m.dist("tsq.duration", "ns", t.DurationNS)
+	m.times("tsq.duration", t.DurationNS)
+	m.count("tsq.throttled", "ns", t.ThrottledNS)
+	m.count("tsq.followed", "ns", t.FollowedNS)
+	m.times("tsq.completion", t.CompletionNS)
 	m.dist("tsq.limit", "bytes", t.LimitBytes)
 	m.by("tsq.limit_by", t.LimitBy)
 	m.count("tsq.deferred", "", t.Deferred)

@@ -12,14 +12,15 @@ import (
 // meter counts what reports print.
 type meter struct {
 	header *capture.Header
+	gaps   *gaps
 	queues PerQueue[queueMeter]
 	tsq    tsqMeters
 	picks  pickMeters
 	lists  listMeters
 }
 
-func newMeter(h *capture.Header) *meter {
-	return &meter{header: h, tsq: newTSQMeters()}
+func newMeter(h *capture.Header, g *gaps) *meter {
+	return &meter{header: h, gaps: g, tsq: newTSQMeters()}
 }
 
 func (m *meter) checks() Checks {
@@ -39,11 +40,15 @@ func (m *meter) checks() Checks {
 	}
 }
 
-func (m *meter) of(q *Queue) *queueMeter { return m.queues.At(q) }
+func (m *meter) of(q *Queue) *queueMeter {
+	of := m.queues.At(q)
+	of.ring.gaps = m.gaps
+	return of
+}
 
 func (m *meter) report(res *Result, end *End) {
 	for _, q := range end.Queues {
-		if r := m.queues.At(q); r.used {
+		if r := m.of(q); r.used {
 			res.Queues = append(res.Queues, r.report(q, m.header))
 		}
 	}
@@ -51,7 +56,7 @@ func (m *meter) report(res *Result, end *End) {
 		return cmp.Or(cmp.Compare(a.Netns, b.Netns), cmp.Compare(a.Ifindex, b.Ifindex),
 			cmp.Compare(a.Generation, b.Generation), cmp.Compare(a.Txq, b.Txq))
 	})
-	res.TSQ = m.tsq.report()
+	res.TSQ = m.tsq.report(res.Queues)
 	res.Picks = m.picks.report()
 	res.GRO = m.lists.report()
 	res.Checks = m.compare(res, end)

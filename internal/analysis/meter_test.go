@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/txtrace/txtrace/internal/event"
 )
 
 func TestHist(t *testing.T) {
@@ -75,5 +77,33 @@ func TestDist(t *testing.T) {
 	}
 	if d != (Dist{3, 18, 3, 10, 6}) {
 		t.Errorf("%+v", d)
+	}
+}
+
+// The time a socket is throttled ends when a free takes TSQ_THROTTLED away,
+// whether the one who then resumes it is seen or not.
+func TestThrottled(t *testing.T) {
+	m := newTSQMeters()
+	throttle := func(begin, end uint64) {
+		r := &Throttle{}
+		r.Sock, r.Birth, r.Time, r.Dur = 1, 50, end, uint32(end-begin)
+		m.throttle(r)
+	}
+	free := func(at uint64, after uint8) {
+		r := &Wfree{}
+		r.Sock, r.Birth, r.Time, r.TSQBegin, r.TSQEnd = 1, 50, at, event.TSQThrottled, after
+		m.wfree(r)
+	}
+	throttle(100, 110)
+	free(150, event.TSQThrottled) // left to another one
+	free(160, event.TSQQueued)
+	free(170, event.TSQQueued)
+	throttle(200, 300) // a free inside the call
+	free(250, event.TSQQueued)
+	throttle(400, 410)
+	done := timesOf([]uint64{7, 9})
+	r := m.report([]QueueReport{{Latency: LatencyReport{RingNS: done}}, {Netns: 1, Latency: LatencyReport{RingNS: done}}})
+	if len(r) != 1 || r[0].ThrottledNS != 60+50 || r[0].FollowedNS != 400-50 || r[0].CompletionNS.Count != 2 {
+		t.Errorf("%+v", r)
 	}
 }

@@ -44,6 +44,7 @@ type QueueReport struct {
 	Requeues  RequeueReport  `json:"requeues"`
 	Bypass    BypassReport   `json:"bypass"`
 	BQL       BQLReport      `json:"bql"`
+	Latency   LatencyReport  `json:"latency"`
 }
 
 // BatchReport counts dequeues.
@@ -74,7 +75,7 @@ type RunReport struct {
 	QuotaMin   uint32         `json:"quota_min_packets,omitempty"` // least and most that was in force
 	QuotaMax   uint32         `json:"quota_max_packets,omitempty"`
 	Who        map[string]U64 `json:"who"` // enqueue bypass net_tx_action unknown
-	DurationNS Dist           `json:"duration_ns"`
+	DurationNS Times          `json:"duration_ns"`
 }
 
 // HandoverReport counts calls of dev_hard_start_xmit.
@@ -148,16 +149,36 @@ type Point struct {
 	InflightLast uint32 `json:"inflight_last_bytes"`
 }
 
+// LatencyReport is where packets of a queue wait once the driver has them. Only
+// hand-overs with a record and a charge to BQL are followed.
+type LatencyReport struct {
+	// RingNS is from the end of a hand-over, or of the sch_direct_xmit around
+	// it, to the completion that covers its last byte: 0 when that came first.
+	RingNS Times `json:"ring_ns"`
+	// OldestNS is for each completion how long the oldest bytes in flight had
+	// been with the driver just before it.
+	OldestNS Times `json:"oldest_ns"`
+	Late     U64   `json:"late"` // hand-overs whose completion was noticed some time after it
+	Lost     U64   `json:"lost"` // whose completion is not known: records are missing, or a reset
+	Left     U64   `json:"left"` // not completed when recording ended
+}
+
 // TSQReport is what TCP small queues did in one network namespace.
 type TSQReport struct {
-	Netns      uint32         `json:"netns"`
-	Throttles  U64            `json:"throttles"`
-	Sockets    U64            `json:"sockets"` // that were ever throttled, up to a bound
-	Resumed    U64            `json:"resumed"` // by the TSQ handler or tcp_release_cb
-	DurationNS Dist           `json:"duration_ns"`
-	LimitBytes Dist           `json:"limit_bytes"` // in force at a throttle
-	LimitBy    map[string]U64 `json:"limit_by"`    // what decided it: truesize rate sysctl
-	Deferred   U64            `json:"deferred"`    // frees that ksoftirqd left alone although below the threshold
+	Netns      uint32 `json:"netns"`
+	Throttles  U64    `json:"throttles"`
+	Sockets    U64    `json:"sockets"` // that were ever throttled, up to a bound
+	Resumed    U64    `json:"resumed"` // by the TSQ handler or tcp_release_cb
+	DurationNS Times  `json:"duration_ns"`
+	// ThrottledNS is how long TSQ_THROTTLED was set, of all sockets; FollowedNS
+	// is from when each was met to when it was last throttled or let go.
+	ThrottledNS U64 `json:"throttled_ns"`
+	FollowedNS  U64 `json:"followed_ns"`
+	// CompletionNS is LatencyReport.RingNS of all queues of the namespace.
+	CompletionNS Times          `json:"completion_ns"`
+	LimitBytes   Dist           `json:"limit_bytes"` // in force at a throttle
+	LimitBy      map[string]U64 `json:"limit_by"`    // what decided it: truesize rate sysctl
+	Deferred     U64            `json:"deferred"`    // frees that ksoftirqd left alone although below the threshold
 }
 
 // DeviceRef names a device in a report.

@@ -20,6 +20,7 @@ type queueMeter struct {
 	availUsed    hist
 
 	runs             RunReport
+	runTime          times
 	packets, restart hist
 	who              tallyBy
 
@@ -34,6 +35,7 @@ type queueMeter struct {
 	bql       BQLReport
 	limitSeen bool
 	series    series
+	ring      ringMeter
 	qdiscs    []qdiscSums // by handle
 }
 
@@ -133,7 +135,7 @@ func (m *queueMeter) run(r *Run) {
 		}
 	}
 	if r.Flags&event.FlagDurLong == 0 {
-		m.runs.DurationNS.add(uint64(r.Dur))
+		m.runTime.add(uint64(r.Dur))
 	}
 }
 
@@ -225,6 +227,7 @@ func (m *queueMeter) handover(h *Handover) {
 	if h.BQL() {
 		m.bql.Used = true
 		m.series.at(h.Time).inflight.add(h.NumQueuedEnd - h.NumComplEnd)
+		m.ring.handover(h)
 	}
 }
 
@@ -233,6 +236,7 @@ func (m *queueMeter) completion(c *Completion) {
 		return
 	}
 	m.used, m.bql.Used = true, true
+	m.ring.completion(c)
 	b := &m.bql
 	b.Completions++
 	if !m.limitSeen {
@@ -262,6 +266,8 @@ func (m *queueMeter) report(q *Queue, h *capture.Header) QueueReport {
 	r.Batches.Stop = m.stop.named(stopNames...)
 	r.Batches.Origin = m.origin.named("unknown", "fresh", "gso_skb", "bad_txq")
 	r.Runs.Packets, r.Runs.Restarts = m.packets.counts(), m.restart.counts()
+	r.Runs.DurationNS = m.runTime.report()
+	r.Latency = m.ring.report()
 	r.Runs.Who = m.who.named("unknown", "enqueue", "bypass", "net_tx_action")
 	r.Handovers.Size = m.size.counts()
 	r.Requeues.Cause = m.cause.named(causeNames...)

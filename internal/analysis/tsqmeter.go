@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/txtrace/txtrace/internal/event"
 	"github.com/txtrace/txtrace/internal/model"
 )
 
@@ -17,7 +18,9 @@ const maxSockets = 1 << 16
 type tsqMeter struct {
 	TSQReport
 	waits map[SockID]uint64 // when it was throttled
-	known map[SockID]struct{}
+	held  map[SockID]uint64 // the same, while TSQ_THROTTLED is set
+	known map[SockID]uint64 // when it was last throttled or let go
+	lasts times
 	by    tallyBy
 }
 
@@ -29,7 +32,7 @@ func newTSQMeters() tsqMeters { return tsqMeters{make(map[uint32]*tsqMeter)} }
 func (m *tsqMeters) of(netns uint32) *tsqMeter {
 	t := m.by[netns]
 	if t == nil {
-		t = &tsqMeter{waits: make(map[SockID]uint64), known: make(map[SockID]struct{})}
+		t = &tsqMeter{waits: make(map[SockID]uint64), held: make(map[SockID]uint64), known: make(map[SockID]uint64)}
 		t.Netns = netns
 		m.by[netns] = t
 	}
@@ -44,11 +47,8 @@ func (m *tsqMeters) throttle(t *Throttle) {
 	n := m.of(t.Netns)
 	n.Throttles++
 	id := SockID{t.Sock, t.Birth}
-	if len(n.known) < maxSockets {
-		n.known[id] = struct{}{}
-	}
-	if _, ok := n.waits[id]; ok || len(n.waits) < maxSockets {
-		n.waits[id] = t.Begin()
+	if _, ok := n.known[id]; ok || len(n.known) < maxSockets {
+		n.known[id], n.waits[id], n.held[id] = t.Begin(), t.Begin(), t.Begin()
 	}
 	if t.QueueEmpty == 0 {
 		limit, by := limitInForce(t)
@@ -75,8 +75,15 @@ func limitInForce(t *Throttle) (limit uint64, by int) {
 }
 
 func (m *tsqMeters) wfree(w *Wfree) {
+	n := m.of(w.Netns)
 	if w.Ksoftirqd != 0 && w.TSQEnd == w.TSQBegin {
-		m.of(w.Netns).Deferred++
+		n.Deferred++
+	}
+	id := SockID{w.Sock, w.Birth}
+	if at, ok := n.held[id]; ok && w.TSQEnd&event.TSQThrottled == 0 {
+		delete(n.held, id)
+		n.known[id] = max(at, w.Time)
+		n.ThrottledNS += U64(n.known[id] - at)
 	}
 }
 
@@ -89,14 +96,25 @@ func (m *tsqMeters) resume(r *Resume) {
 	}
 	delete(n.waits, id)
 	n.Resumed++
-	n.DurationNS.add(r.Time - min(at, r.Time))
+	n.lasts.add(r.Time - min(at, r.Time))
 }
 
-func (m *tsqMeters) report() []TSQReport {
+func (m *tsqMeters) report(queues []QueueReport) []TSQReport {
 	var rs []TSQReport
 	for _, netns := range slices.SortedFunc(maps.Keys(m.by), cmp.Compare[uint32]) {
 		t := m.by[netns]
 		t.Sockets = U64(len(t.known))
+		t.DurationNS = t.lasts.report()
+		for id, last := range t.known {
+			t.FollowedNS += U64(last - min(id.Birth, last))
+		}
+		var done times
+		for i := range queues {
+			if queues[i].Netns == netns {
+				done.merge(queues[i].Latency.RingNS)
+			}
+		}
+		t.CompletionNS = done.report()
 		t.LimitBy = t.by.named(limitNames...)
 		rs = append(rs, t.TSQReport)
 	}

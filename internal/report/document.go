@@ -43,19 +43,30 @@ type Command struct {
 // Queue is a queue's report without durations when there are none to believe.
 type Queue struct {
 	analysis.QueueReport
-	Runs Runs `json:"runs"`
+	Runs    Runs     `json:"runs"`
+	Latency *Latency `json:"latency,omitempty"`
 }
 
 // Runs shadows the duration of analysis.RunReport.
 type Runs struct {
 	analysis.RunReport
-	DurationNS *analysis.Dist `json:"duration_ns,omitempty"`
+	DurationNS *analysis.Times `json:"duration_ns,omitempty"`
 }
 
-// TSQ shadows the duration of analysis.TSQReport.
+// Latency shadows the times of analysis.LatencyReport.
+type Latency struct {
+	analysis.LatencyReport
+	RingNS   *analysis.Times `json:"ring_ns,omitempty"`
+	OldestNS *analysis.Times `json:"oldest_ns,omitempty"`
+}
+
+// TSQ shadows the times of analysis.TSQReport.
 type TSQ struct {
 	analysis.TSQReport
-	DurationNS *analysis.Dist `json:"duration_ns,omitempty"`
+	DurationNS   *analysis.Times `json:"duration_ns,omitempty"`
+	ThrottledNS  *analysis.U64   `json:"throttled_ns,omitempty"`
+	FollowedNS   *analysis.U64   `json:"followed_ns,omitempty"`
+	CompletionNS *analysis.Times `json:"completion_ns,omitempty"`
 }
 
 // Counters says whether the kernel's own counters agree with what was
@@ -121,11 +132,15 @@ func New(r *analysis.Result, by By) *Report {
 		q = filledQueue(q)
 		v := Queue{QueueReport: q, Runs: Runs{RunReport: q.Runs}}
 		v.Runs.DurationNS = duration(q.Runs.DurationNS, timed)
+		v.Latency = latency(q.Latency, timed)
 		d.Queues = append(d.Queues, v)
 	}
 	for _, t := range r.TSQ {
 		t.LimitBy = table(t.LimitBy)
-		d.TSQ = append(d.TSQ, TSQ{TSQReport: t, DurationNS: duration(t.DurationNS, timed)})
+		d.TSQ = append(d.TSQ, TSQ{
+			TSQReport: t, DurationNS: duration(t.DurationNS, timed), CompletionNS: duration(t.CompletionNS, timed),
+			ThrottledNS: ns(uint64(t.ThrottledNS), timed), FollowedNS: ns(uint64(t.FollowedNS), timed),
+		})
 	}
 	if f := r.Footer; f != nil {
 		d.Ended = f.Ended
@@ -135,11 +150,19 @@ func New(r *analysis.Result, by By) *Report {
 	return d
 }
 
-func duration(d analysis.Dist, timed bool) *analysis.Dist {
-	if !timed || d.Count == 0 {
+func duration(t analysis.Times, timed bool) *analysis.Times {
+	if !timed || t.Count == 0 {
 		return nil
 	}
-	return &d
+	return &t
+}
+
+// latency is nil when nothing was followed, too.
+func latency(l analysis.LatencyReport, timed bool) *Latency {
+	if !timed || l.RingNS.Count+l.OldestNS.Count+l.Late+l.Lost+l.Left == 0 {
+		return nil
+	}
+	return &Latency{LatencyReport: l, RingNS: duration(l.RingNS, timed), OldestNS: duration(l.OldestNS, timed)}
 }
 
 func command(c *capture.Child, timed bool) *Command {

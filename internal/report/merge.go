@@ -35,6 +35,7 @@ func addQueue(to, q *analysis.QueueReport) {
 	addBatches(&to.Batches, &q.Batches)
 	addRuns(&to.Runs, &q.Runs)
 	addHandovers(&to.Handovers, &q.Handovers)
+	addLatency(&to.Latency, &q.Latency)
 	to.Requeues.Events += q.Requeues.Events
 	to.Requeues.Packets += q.Requeues.Packets
 	to.Requeues.Cause = addMap(to.Requeues.Cause, q.Requeues.Cause)
@@ -53,6 +54,14 @@ func addQueue(to, q *analysis.QueueReport) {
 	if n := to.Handovers.Packets; n > 0 {
 		to.BQL.MeanLen = float64(to.Handovers.Bytes) / float64(n)
 	}
+}
+
+func addLatency(to, l *analysis.LatencyReport) {
+	to.RingNS = analysis.MergeTimes(to.RingNS, l.RingNS)
+	to.OldestNS = analysis.MergeTimes(to.OldestNS, l.OldestNS)
+	to.Late += l.Late
+	to.Lost += l.Lost
+	to.Left += l.Left
 }
 
 func addBatches(to, b *analysis.BatchReport) {
@@ -79,7 +88,7 @@ func addRuns(to, r *analysis.RunReport) {
 	}
 	to.QuotaMax = max(to.QuotaMax, r.QuotaMax)
 	to.Who = addMap(to.Who, r.Who)
-	to.DurationNS = addDist(to.DurationNS, r.DurationNS)
+	to.DurationNS = analysis.MergeTimes(to.DurationNS, r.DurationNS)
 }
 
 func addHandovers(to, h *analysis.HandoverReport) {

@@ -66,7 +66,8 @@ func sample() *analysis.Result {
 		}},
 		TSQ: []analysis.TSQReport{{
 			Netns: 4026532200, Throttles: 12, Sockets: 2, Resumed: 11, Deferred: 1,
-			DurationNS: analysis.Dist{Count: 11, Sum: 1_100_000, Min: 50_000, Max: 300_000, Mean: 100_000},
+			DurationNS:  sampleTimes(50_000, 6, 100_000, 4, 300_000, 1),
+			ThrottledNS: 1_000_000, FollowedNS: 2_400_000, CompletionNS: sampleTimes(60_000, 2000, 120_000, 1800),
 			LimitBytes: analysis.Dist{Count: 12, Sum: 1_572_864, Min: 4608, Max: 262144, Mean: 131072},
 			LimitBy:    map[string]analysis.U64{"rate": 10, "truesize": 2},
 		}},
@@ -75,6 +76,18 @@ func sample() *analysis.Result {
 			{Netns: 4026532200, Ifindex: 2, Ifname: "eth0", Txq: queueNumber(0), Name: "bql_limit", Unit: "bytes", Ours: 15854, Kernel: 15900, Note: "it moved after the last completion"},
 		},
 	}
+}
+
+// sampleTimes has some times, each with its number.
+func sampleTimes(pairs ...analysis.U64) analysis.Times {
+	t := analysis.Times{Dist: analysis.Dist{Min: pairs[0], Max: pairs[len(pairs)-2]}, P50: pairs[0], P99: pairs[2], P999: pairs[len(pairs)-2]}
+	for i := 0; i < len(pairs); i += 2 {
+		t.Bins = append(t.Bins, analysis.Bin{NS: pairs[i], Count: pairs[i+1]})
+		t.Count += pairs[i+1]
+		t.Sum += pairs[i] * pairs[i+1]
+	}
+	t.Mean = float64(t.Sum) / float64(t.Count)
+	return t
 }
 
 func sampleQueue() analysis.QueueReport {
@@ -92,7 +105,7 @@ func sampleQueue() analysis.QueueReport {
 		Runs: analysis.RunReport{
 			Count: 1200, Partial: 1, Packets: counts(1, 1000, 64, 100, 65, 100), Restarts: counts(1, 1100, 2, 100),
 			QuotaEnded: 12, Who: map[string]analysis.U64{"enqueue": 700, "net_tx_action": 500},
-			DurationNS: analysis.Dist{Count: 1199, Sum: 11990000, Min: 900, Max: 450000, Mean: 10000},
+			DurationNS: sampleTimes(900, 600, 10_000, 598, 450_000, 1),
 		},
 		Handovers: analysis.HandoverReport{
 			Count: 4050, Packets: 23461, Bytes: 3331000, Size: counts(1, 1500, 2, 1000, 65, 800),
@@ -108,6 +121,10 @@ func sampleQueue() analysis.QueueReport {
 			},
 			MeanLen: 141.98, LimitPackets: 111.7, Quota: 64, ForeignBytes: 84, Foreign: 2,
 			AdvancedBytes: 3330894, DecidedBytes: 3330000,
+		},
+		Latency: analysis.LatencyReport{
+			RingNS: sampleTimes(0, 1, 60_000, 2000, 120_000, 1800), OldestNS: sampleTimes(120_000, 1900, 5_000_000_000, 1),
+			Late: 7, Left: 1,
 		},
 	}
 }

@@ -130,6 +130,7 @@ func queue(p *printer, q *Queue, clock capture.Clock, ns uint64) {
 	p.field("rate", rates(uint64(q.Handovers.Taken), uint64(q.Handovers.Bytes), ns))
 	requeues(p, &q.Requeues)
 	bql(p, &q.BQL, clock)
+	latencies(p, q.Latency)
 }
 
 func batches(p *printer, b *analysis.BatchReport, limit *analysis.BQLReport) {
@@ -154,17 +155,14 @@ func runs(p *printer, r *Runs) {
 		p.field("runs", "none")
 		return
 	}
-	var duration, partial string
-	if r.DurationNS != nil {
-		duration = p.dist(r.DurationNS, "ns")
-	}
+	var partial string
 	if r.Partial > 0 {
 		partial = p.count(uint64(r.Partial)) + " not seen whole"
 	}
 	p.field("runs", p.count(uint64(r.Count)), partial,
 		fmt.Sprintf("%s ended by the quota%s (%s)", p.count(uint64(r.QuotaEnded)), between(r.QuotaMin, r.QuotaMax), share(uint64(r.QuotaEnded), uint64(r.Count))))
 	p.field("run by", p.each(r.Who)...)
-	p.field("run time", duration)
+	p.times("run time", "runs", r.DurationNS)
 	p.histogram("packets", "runs", r.Packets)
 	p.histogram("restarts", "runs", r.Restarts)
 }
@@ -285,8 +283,13 @@ func tsq(p *printer, t *TSQ) {
 		p.field("limit", p.dist(&t.LimitBytes, "bytes"))
 		p.field("  set by", p.each(t.LimitBy)...)
 	}
-	if t.DurationNS != nil {
-		p.field("lasted", p.dist(t.DurationNS, "ns"))
+	p.times("lasted", "throttles", t.DurationNS)
+	if t.ThrottledNS != nil && *t.FollowedNS > 0 {
+		done := ""
+		if t.CompletionNS != nil {
+			done = "completions " + p.quantiles(t.CompletionNS)
+		}
+		p.field("throttled", share(uint64(*t.ThrottledNS), uint64(*t.FollowedNS))+" of the time that its sockets were followed", done)
 	}
 }
 
