@@ -64,7 +64,7 @@ func (p *pending) join(in *instance) bool {
 	}
 	for i := len(p.brief) - 1; i >= 0 && i >= len(p.brief)-4; i-- {
 		e := &p.brief[i]
-		if e.out == in.out && e.why == in.why && e.claim == in.claim && in.time.To-min(e.time.From, in.time.To) < together {
+		if slices.Equal(e.out, in.out) && slices.Equal(e.why, in.why) && e.claim == in.claim && in.time.To-min(e.time.From, in.time.To) < together {
 			e.time.To = max(e.time.To, in.time.To)
 			e.n += in.n
 			return true

@@ -16,9 +16,6 @@ type Setting struct{ First, Second model.Variant }
 // outcome that is Undecided or Expected.
 type Look func(Setting) (Outcome, string)
 
-// maxSettings bounds the combinations of a rule's switches.
-const maxSettings = 16
-
 // maxShown is how many pieces of evidence are kept per setting and outcome.
 const maxShown = 3
 
@@ -35,6 +32,10 @@ type Judge struct {
 	short    string    // why what was decided is not enough for a pass
 	wait     pending
 	skips    []Span // times at which runs of the rule's hooks were skipped
+
+	out    []Outcome // scratch, by setting: of the instance that is looked at
+	why    []uint8
+	broken []bool // scratch of count
 }
 
 // tally counts instances under one setting.
@@ -52,19 +53,25 @@ type tally struct {
 
 // refuter is an observation that refutes settings.
 type refuter struct {
-	settings uint32 // by bit, those it refutes
+	settings []bool // those it refutes
 	show     *Evidence
 }
 
 // instance is one observation, judged under every setting, or several that are
-// judged alike.
+// judged alike. Its lists are by setting.
 type instance struct {
 	claim Claim
 	n     uint64
 	time  Span
-	out   [maxSettings]Outcome
-	why   [maxSettings]uint8
-	show  *[maxSettings]*Evidence
+	out   []Outcome
+	why   []uint8
+	show  []*Evidence // nil when none was kept
+}
+
+// kept is the instance with lists of its own.
+func (in instance) kept() instance {
+	in.out, in.why = slices.Clone(in.out), slices.Clone(in.why)
+	return in
 }
 
 func newJudge(r *Rule, g *gaps, now *uint64) *Judge {
@@ -87,11 +94,13 @@ func newJudge(r *Rule, g *gaps, now *uint64) *Judge {
 		}
 		j.settings = next
 	}
-	if len(j.settings) > maxSettings || len(r.Switches) > 2 {
-		panic(r.ID + ": too many switches")
+	if len(r.Switches) > 2 {
+		panic(r.ID + ": a Setting has two switches")
 	}
-	j.latest = len(j.settings) - 1 // today's variant is the last of each switch
-	j.tallies = make([]tally, len(j.settings))
+	n := len(j.settings)
+	j.latest = n - 1 // today's variant is the last of each switch
+	j.tallies = make([]tally, n)
+	j.out, j.why, j.broken = make([]Outcome, n), make([]uint8, n), make([]bool, n)
 	return j
 }
 
@@ -162,11 +171,11 @@ func (j *Judge) same(c Claim, out Outcome, why string, show func() *Evidence) {
 
 // Weigh judges one instance under every setting of the rule's switches.
 func (j *Judge) Weigh(c Claim, look Look, show func(Setting) *Evidence) {
-	in := instance{claim: c, n: 1, time: Span{*j.now, *j.now}}
+	in := instance{claim: c, n: 1, time: Span{*j.now, *j.now}, out: j.out, why: j.why}
 	accuses := false
 	for i, s := range j.settings {
 		out, why := look(s)
-		in.out[i] = out
+		in.out[i], in.why[i] = out, 0
 		if why != "" {
 			in.why[i] = j.reason(why)
 		}
@@ -186,7 +195,7 @@ func (j *Judge) Weigh(c Claim, look Look, show func(Setting) *Evidence) {
 	}
 	j.showAll(&in, show, wait)
 	if wait {
-		j.wait.add(in)
+		j.wait.add(in.kept())
 		return
 	}
 	j.count(&in)
@@ -217,7 +226,7 @@ func (j *Judge) showAll(in *instance, show func(Setting) *Evidence, wait bool) {
 				continue
 			}
 			if in.show == nil {
-				in.show = new([maxSettings]*Evidence)
+				in.show = make([]*Evidence, len(j.settings))
 			}
 			in.show[i] = j.sign(show(s))
 		}
@@ -276,15 +285,11 @@ func (in *instance) evidence(setting int) *Evidence {
 
 // count adds an instance that is final.
 func (j *Judge) count(in *instance) {
-	var broken uint32
-	plain := true
-	for i := range j.settings {
-		if in.out[i] == Broken {
-			broken |= 1 << i
-		}
-		plain = plain && (in.out[i] == Broken || in.out[i] == Unchecked)
+	plain := slices.Contains(in.out, Broken)
+	for i, out := range in.out {
+		j.broken[i] = out == Broken
+		plain = plain && (out == Broken || out == Unchecked)
 	}
-	plain = plain && broken != 0
 	if plain {
 		j.plain += in.n
 	}
@@ -310,7 +315,7 @@ func (j *Judge) count(in *instance) {
 		if out == Broken && !plain {
 			t.refuted += in.n
 			if e != nil && (t.refuter == nil || clearer) {
-				t.refuter = &refuter{broken, e}
+				t.refuter = &refuter{slices.Clone(j.broken), e}
 			}
 		}
 		if out == Held && in.out[j.latest] == Broken {

@@ -92,11 +92,15 @@ func (j *Judge) ruling(fs findings, h *capture.Header) RuleVerdict {
 // contradiction is the fewest observations found that together refute every
 // variant: what refutes today's, and what refutes the newest that it leaves.
 func (j *Judge) contradiction() (shows []*Evidence) {
-	var done uint32
+	done := make([]bool, len(j.tallies))
 	for i := len(j.tallies) - 1; i >= 0; i-- {
-		if r := j.tallies[i].refuter; r != nil && done&(1<<i) == 0 {
-			shows = append(shows, r.show)
-			done |= r.settings
+		r := j.tallies[i].refuter
+		if r == nil || done[i] {
+			continue
+		}
+		shows = append(shows, r.show)
+		for k, refuted := range r.settings {
+			done[k] = done[k] || refuted
 		}
 	}
 	return shows

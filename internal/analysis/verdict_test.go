@@ -193,6 +193,48 @@ func TestFindingTogether(t *testing.T) {
 	}
 }
 
+// Two switches may have any number of variants: the oldest of all pairs is
+// found among them like the newest, and what waits keeps its own lists.
+func TestManySettings(t *testing.T) {
+	rule := Rule{Switches: []model.Switch{model.SwitchBulk, model.SwitchTSQLimit}, Hooks: []string{"f"}}
+	var pairs []Setting
+	for _, first := range mustLookup(t, model.SwitchBulk).Variants {
+		for _, second := range mustLookup(t, model.SwitchTSQLimit).Variants {
+			pairs = append(pairs, Setting{first.Name, second.Name})
+		}
+	}
+	if len(pairs) <= 16 {
+		t.Fatalf("only %d", len(pairs))
+	}
+	for _, only := range pairs {
+		r, _ := try(t, rule, auto(), func(j *Judge, _ *gaps, _ *uint64) {
+			for _, p := range pairs {
+				if p == only {
+					continue
+				}
+				j.Weigh(Claim{}, func(s Setting) (Outcome, string) {
+					if s == p {
+						return Broken, ""
+					}
+					return Held, ""
+				}, func(Setting) *Evidence { return evidence() })
+			}
+		})
+		if want := "bulk=" + string(only.First) + ",tsq-limit=" + string(only.Second); r.Variant != want || r.Fails != 0 || r.Exercised != U64(len(pairs)-1) {
+			t.Errorf("%s, want %s: %+v", r.Variant, want, r)
+		}
+	}
+}
+
+func mustLookup(t *testing.T, s model.Switch) model.SwitchInfo {
+	t.Helper()
+	info, err := model.Lookup(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info
+}
+
 // A broken instance that waits is withdrawn, and then refutes nothing.
 func TestClaims(t *testing.T) {
 	rule := Rule{Switches: []model.Switch{model.SwitchXmitStop}, Hooks: []string{"f"}}
