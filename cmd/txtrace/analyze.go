@@ -16,7 +16,7 @@ import (
 
 // options checks the flags of verify and makes them the analysis's.
 func (v *verifyFlags) options() (analysis.Options, error) {
-	o := analysis.Options{Rules: rules.All(), Strict: v.strict}
+	o := analysis.Options{Rules: rules.All(), Strict: v.strict, TimeScale: v.timeScale}
 	if !(v.timeScale > 0) || math.IsInf(v.timeScale, 0) {
 		return o, usage("--time-scale", "no number above 0", "it stretches time limits", "use 1, or more on a slow kernel")
 	}

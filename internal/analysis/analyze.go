@@ -18,7 +18,7 @@ func Analyze(src Source, opt Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := newPass(src.Header(), rules)
+	p := newPass(src.Header(), rules, opt.TimeScale)
 	var m *meter
 	if !opt.NoReport {
 		m = newMeter(src.Header(), &p.gaps)
@@ -47,12 +47,15 @@ type pass struct {
 	records uint64
 }
 
-func newPass(h *capture.Header, rules []Rule) *pass {
+func newPass(h *capture.Header, rules []Rule, scale float64) *pass {
 	p := &pass{header: h}
 	p.rebuild = newRebuild(h, &p.gaps)
 	for i := range rules {
 		r := rules[i]
 		j := newJudge(&r, &p.gaps, &p.rebuild.lastNS)
+		if scale > 0 {
+			j.scale = scale
+		}
 		p.judges = append(p.judges, j)
 		p.rebuild.fan.add(r.New(j))
 	}

@@ -89,6 +89,9 @@ func (b *Batch) AvailDoubt() string {
 // part.
 func (b *Batch) Cut() bool { return b.Flags&event.FlagWalkCut != 0 }
 
+// PerCPUQlen says that Qlen is not available: every CPU has its own count.
+func (b *Batch) PerCPUQlen() bool { return b.Flags&event.FlagPerCPU != 0 }
+
 // Mixed says that the list's skbs carry more than one queue_mapping.
 func (b *Batch) Mixed() bool { return b.Flags&event.FlagMixed != 0 }
 

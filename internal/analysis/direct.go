@@ -17,6 +17,9 @@ type Direct struct {
 // Bypass says that the packet never sat in the qdisc.
 func (d *Direct) Bypass() bool { return d.From == event.FromBypass }
 
+// Cut says that the list was longer than it was walked.
+func (d *Direct) Cut() bool { return d.Flags&event.FlagWalkCut != 0 }
+
 // Sent says that sch_direct_xmit said: go on.
 func (d *Direct) Sent() bool { return d.Result != 0 }
 

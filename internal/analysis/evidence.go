@@ -84,6 +84,12 @@ func (e *Evidence) Of(q *Queue) *Evidence {
 	return e
 }
 
+// Saying is the evidence with another text.
+func (e Evidence) Saying(format string, args ...any) *Evidence {
+	e.Says = fmt.Sprintf(format, args...)
+	return &e
+}
+
 // Record adds a record that shows it, once: a direct and its hand-over are one.
 func (e *Evidence) Record(h *event.Header) *Evidence {
 	for _, r := range e.Records {

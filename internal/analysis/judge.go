@@ -32,6 +32,7 @@ type Judge struct {
 	short    string    // why what was decided is not enough for a pass
 	wait     pending
 	skips    []Span // times at which runs of the rule's hooks were skipped
+	scale    float64
 
 	out    []Outcome // scratch, by setting: of the instance that is looked at
 	why    []uint8
@@ -75,7 +76,7 @@ func (in instance) kept() instance {
 }
 
 func newJudge(r *Rule, g *gaps, now *uint64) *Judge {
-	j := &Judge{rule: r, gaps: g, now: now, settings: []Setting{{}}, reasons: []string{""}}
+	j := &Judge{rule: r, gaps: g, now: now, settings: []Setting{{}}, reasons: []string{""}, scale: 1}
 	for i, name := range r.Switches {
 		info, err := model.Lookup(name)
 		if err != nil {
@@ -103,6 +104,9 @@ func newJudge(r *Rule, g *gaps, now *uint64) *Judge {
 	j.out, j.why, j.broken = make([]Outcome, n), make([]uint8, n), make([]bool, n)
 	return j
 }
+
+// Limit is a time limit of the rule in ns, stretched by --time-scale.
+func (j *Judge) Limit(ns float64) uint64 { return uint64(min(ns*j.scale, 1<<62)) }
 
 // reason is the index of a reason.
 func (j *Judge) reason(s string) uint8 {

@@ -14,6 +14,7 @@ import (
 type List struct {
 	event.GRO
 	Device *Device // of its first skb
+	CPUs   uint32  // that there may be
 	// Grew is the time since the NAPI's list before went up, or recording
 	// began. Steady says that the batch was the same then.
 	Grew   Span
@@ -58,6 +59,7 @@ const maxNAPIs = 1 << 12
 // lists follows the NAPIs: when each one's last list went up, and the batch of
 // that time.
 type lists struct {
+	cpus  uint32
 	first wentUp // as recording began; a batch of 0 is not known
 	last  map[uint64]*wentUp
 }
@@ -69,7 +71,7 @@ type wentUp struct {
 
 func newLists(h *capture.Header) lists {
 	n, _ := strconv.ParseUint(h.Settings.Sysctls["net.core.gro_normal_batch"], 10, 32)
-	return lists{wentUp{h.Clock.Monotonic, uint32(n)}, make(map[uint64]*wentUp)}
+	return lists{uint32(h.Kernel.PossibleCPUs), wentUp{h.Clock.Monotonic, uint32(n)}, make(map[uint64]*wentUp)}
 }
 
 func (ls *lists) list(g *event.GRO, d *Device) List {
@@ -80,5 +82,5 @@ func (ls *lists) list(g *event.GRO, d *Device) List {
 		first := now
 		ls.last[g.NAPI] = &first
 	}
-	return List{*g, d, Span{min(before.time, g.Time), g.Time}, before.batch != 0 && before.batch == g.Batch}
+	return List{*g, d, ls.cpus, Span{min(before.time, g.Time), g.Time}, before.batch != 0 && before.batch == g.Batch}
 }

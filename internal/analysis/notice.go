@@ -11,6 +11,7 @@ import (
 type Notice struct {
 	event.Notice
 	Device *Device // nil when it names none
+	Queue  *Queue  // that the watchdog gave up, else nil
 	Text   string  // Name of the record
 
 	header *capture.Header

@@ -16,6 +16,8 @@ type Options struct {
 	Only    []string // rule ids of --rules; empty: all
 	Variant Variants
 	Strict  bool
+	// TimeScale stretches the time limits of rules; 0 is 1.
+	TimeScale float64
 	// ChildFailed says that the command under run failed.
 	ChildFailed bool
 	// Watch are given every decision beside the rules.

@@ -222,6 +222,9 @@ func (r *rebuild) notice(rec *event.Notice) {
 	n := Notice{Notice: *rec, Text: event.Text(rec.Name[:]), header: r.header}
 	r.world.notice(rec, n.Text)
 	n.Device = r.world.device(&rec.Header)
+	if rec.Subtype == event.NoticeWatchdog && n.Device != nil {
+		n.Queue = r.world.queue(&rec.Header)
+	}
 	if r.weight.notice(rec, n.Text) {
 		r.changed(Span{rec.Time - min(rec.Time, settle), rec.Time + settle})
 	}

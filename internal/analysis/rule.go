@@ -14,11 +14,25 @@ const (
 	Heuristic Strength = "heuristic" // the last step cannot be seen
 )
 
+// Fate is what became of a rule's id.
+type Fate string
+
+// The fates. A Rule has one of the first three.
+const (
+	Checked       Fate = "checked"        // by default
+	Packet        Fate = "packet"         // checked with --detail packet
+	Suspicion     Fate = "suspect"        // checked, and never more than suspect: the last step cannot be seen
+	NotObservable Fate = "not observable" // on any kernel tried
+	NotYet        Fate = "not yet"        // by this version
+)
+
 // Rule is one rule of the transmit path. The package doc of rules is the guide
 // to writing one.
 type Rule struct {
 	ID         string
 	Sentence   string         // what must hold, one sentence
+	Why        string         // why the kernel keeps it, or what goes wrong where it does not
+	Fate       Fate           // Checked when empty
 	Documents  []string       // seeds and kernel commits it follows
 	Kernel     string         // the kernel function that keeps it
 	Needs      []string       // facts; without one of them the rule is not applicable

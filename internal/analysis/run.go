@@ -41,6 +41,13 @@ func (r *Run) OneTxQueue() bool { return r.QdiscFlags&event.QdiscOneTxQueue != 0
 // Partial says that the begin was not seen: then only the end's fields hold.
 func (r *Run) Partial() bool { return r.Flags&event.FlagPartial != 0 }
 
+// PerCPUQlen says that the qlen fields are not available: every CPU has its own
+// count.
+func (r *Run) PerCPUQlen() bool { return r.Flags&event.FlagPerCPU != 0 }
+
+// Lasting says that it lasted longer than Dur can tell.
+func (r *Run) Lasting() bool { return r.Flags&event.FlagDurLong != 0 }
+
 // Scheduled says that the qdisc will run again: the run scheduled it, or its
 // state at the end says so (SCHED, or MISSED of a lockless qdisc).
 func (r *Run) Scheduled() bool {

@@ -17,6 +17,9 @@ func (t *Throttle) First() bool { return t.Birth == t.Begin() }
 // PacedByFq is SK_PACING_FQ.
 func (t *Throttle) PacedByFq() bool { return t.PacingStatus == 2 }
 
+// Queued says that a free met the socket before the call was over.
+func (t *Throttle) Queued() bool { return t.TSQEnd&event.TSQQueued != 0 }
+
 // AsModel is what tcp_small_queue_check looked at, with wmem bytes below TCP.
 func (t *Throttle) AsModel(wmem uint32) model.Socket {
 	return model.Socket{

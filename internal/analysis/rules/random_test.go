@@ -28,6 +28,7 @@ type random struct {
 
 func newRandom(d *rapid.T) *random {
 	g := &random{trace: newTrace(), d: d, batch: 8}
+	g.scale = 1000 // chance lets seconds pass
 	for i := range g.socks {
 		g.socks[i] = model.PickSocket{Queue: model.NoQueue, Full: true, Route: rapid.Bool().Draw(d, "route")}
 	}
@@ -70,6 +71,7 @@ func (g *random) step() {
 		g.receives()
 	case 7:
 		w := g.wfree()
+		g.resume()
 		if g.chance(30) {
 			w.Ksoftirqd, w.WmemBegin, w.WmemEnd = 1, 1100, 101
 		}

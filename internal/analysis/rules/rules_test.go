@@ -147,7 +147,7 @@ var spoils = map[string][]spoiled{
 		}},
 	},
 	"R1": {
-		{spoil: func(t *trace) { hand(t, anyHand).TxqStateBegin = event.StackXoff }},
+		{spoil: func(t *trace) { hand(t, anyHand).TxqStateBegin = event.StackXoff }, also: []string{"B3"}},
 		{spoil: func(t *trace) { hand(t, anyHand).TxqStateBegin = event.Frozen }},
 		{spoil: func(t *trace) { first[event.Direct](t).Result = 0 }, also: []string{"D4"}},
 		{spoil: func(t *trace) { // stopped, and yet nothing was put back

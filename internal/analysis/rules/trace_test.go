@@ -18,6 +18,7 @@ type trace struct {
 	header capture.Header
 	footer *capture.Footer
 	cut    bool
+	scale  float64 // of time limits
 	recs   []event.Any
 	seq    map[uint16]uint32
 	now    uint64
@@ -227,6 +228,9 @@ func (r *runB) send(s sent) (*event.Direct, *event.Hand) {
 	d.Parent = r.parent()
 	if r.again {
 		d.Validate, r.again = 0, false
+	}
+	if s.n > d.Packets { // GSO packets, which validation makes segments of
+		d.GsoSegs, r.last.GsoSegs = s.n, s.n
 	}
 	r.rec.Directs++
 	d, h := r.t.direct(d, s)
@@ -484,7 +488,7 @@ func (t *trace) analyze(tb testing.TB, variant string, drop func(int) bool) *ana
 	if err != nil {
 		tb.Fatal(err)
 	}
-	res, err := analysis.Analyze(t.source(drop), analysis.Options{Rules: All(), Variant: v})
+	res, err := analysis.Analyze(t.source(drop), analysis.Options{Rules: All(), Variant: v, TimeScale: t.scale})
 	if err != nil {
 		tb.Fatal(err)
 	}
