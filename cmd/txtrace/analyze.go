@@ -42,7 +42,16 @@ func findRule(all []analysis.Rule, id string) (analysis.Rule, error) {
 			return r, nil
 		}
 	}
-	return analysis.Rule{}, usage(id, "unknown rule", "not a rule of this version", "see txtrace rules")
+	for _, o := range rules.Others() {
+		if strings.EqualFold(o.ID, id) {
+			return analysis.Rule{}, usage(o.ID, "checked by no rule of its own", o.Reason, "see txtrace rules "+o.ID)
+		}
+	}
+	return analysis.Rule{}, unknownRule(id)
+}
+
+func unknownRule(id string) error {
+	return usage(id, "unknown rule", "not a rule of this version", "see txtrace rules")
 }
 
 // variantFailure words an error of analysis.ParseVariants.

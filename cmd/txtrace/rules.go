@@ -5,10 +5,11 @@ package main
 import (
 	"context"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 
-	"github.com/txtrace/txtrace/internal/analysis"
 	"github.com/txtrace/txtrace/internal/analysis/rules"
 	"github.com/txtrace/txtrace/internal/model"
 	"github.com/txtrace/txtrace/internal/report"
@@ -26,21 +27,27 @@ func rulesVerb() verb {
 		},
 		run: func(_ context.Context, t *tool, operands []string) error {
 			spelled := o.text(t, textFlags{})
+			doc := report.NewRules(registry())
 			switch len(operands) {
 			case 0:
-				doc := report.NewRules(rules.All(), describeSwitch)
 				return t.emit(&o, o.document(doc, func(w io.Writer) error { return doc.Text(w, spelled) }))
 			case 1:
-				r, err := findRule(rules.All(), operands[0])
-				if err != nil {
-					return err
+				id := strings.TrimSpace(operands[0])
+				i := slices.IndexFunc(doc.Rules, func(r report.Rule) bool { return strings.EqualFold(r.ID, id) })
+				if i < 0 {
+					return unknownRule(id)
 				}
-				doc := report.NewRules([]analysis.Rule{r}, describeSwitch)
+				doc.Rules = doc.Rules[i : i+1]
 				return t.emit(&o, o.document(doc, func(w io.Writer) error { return doc.Rules[0].Text(w, spelled) }))
 			}
 			return usage(operands[1], "one rule too many", "rules tells of one", "see txtrace rules --help")
 		},
 	}
+}
+
+// registry is all that can be told of the rules.
+func registry() report.Registry {
+	return report.Registry{Rules: rules.All(), Others: rules.Others(), Switch: describeSwitch, Shown: rules.Shown}
 }
 
 // describeSwitch tells what the model knows of a switch.

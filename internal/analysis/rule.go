@@ -45,6 +45,29 @@ type Rule struct {
 	New        func(*Judge) Checks
 }
 
+// IsFate is what became of the rule's id.
+func (r *Rule) IsFate() Fate {
+	if r.Fate == "" {
+		return Checked
+	}
+	return r.Fate
+}
+
+// Other is an id that no rule of its own checks.
+type Other struct {
+	ID       string
+	Sentence string   // what must hold
+	Fate     Fate     // Checked when other rules hold it, which By names
+	By       []string // ids of rules
+	Reason   string   // which fact is missing, or what the check needs; or what the others leave
+}
+
+// Shown is what the tests of a rule were seen to make of it.
+type Shown struct {
+	Fail      *Evidence `json:"fail"`      // a fail, or suspect where it is no more
+	Undecided []string  `json:"undecided"` // reasons for which instances were left undecided
+}
+
 // Checks are the functions of one rule for one capture. Those that are nil are
 // not called. What they are handed is valid only during the call.
 type Checks struct {

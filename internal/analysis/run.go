@@ -48,6 +48,10 @@ func (r *Run) PerCPUQlen() bool { return r.Flags&event.FlagPerCPU != 0 }
 // Lasting says that it lasted longer than Dur can tell.
 func (r *Run) Lasting() bool { return r.Flags&event.FlagDurLong != 0 }
 
+// Deactivated says that the qdisc was being taken off its device when the run
+// began.
+func (r *Run) Deactivated() bool { return r.QdiscStateBegin&event.QdiscStateDeactivated != 0 }
+
 // Scheduled says that the qdisc will run again: the run scheduled it, or its
 // state at the end says so (SCHED, or MISSED of a lockless qdisc).
 func (r *Run) Scheduled() bool {

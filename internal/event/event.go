@@ -76,13 +76,14 @@ const (
 
 // Qdisc flags (TCQ_F_*) that the rules look at.
 const (
-	QdiscBuiltin     = 0x1
-	QdiscCanBypass   = 0x4
-	QdiscOneTxQueue  = 0x10
-	QdiscCPUStats    = 0x20
-	QdiscNoLock      = 0x100
-	QdiscStateSched  = 1 << 0 // bit of the qdisc state bytes
-	QdiscStateMissed = 1 << 2 // bit of the qdisc state bytes, 5.13 and later
+	QdiscBuiltin          = 0x1
+	QdiscCanBypass        = 0x4
+	QdiscOneTxQueue       = 0x10
+	QdiscCPUStats         = 0x20
+	QdiscNoLock           = 0x100
+	QdiscStateSched       = 1 << 0 // bit of the qdisc state bytes
+	QdiscStateDeactivated = 1 << 1
+	QdiscStateMissed      = 1 << 2 // bit of the qdisc state bytes, 5.13 and later
 )
 
 // TSQ flag bits, the low byte of sk_tsq_flags.

@@ -70,18 +70,31 @@ func (d *Doctor) page() func(io.Writer) error {
 
 func sampleRules(n int) *Rules {
 	rules := []analysis.Rule{{
-		ID: "D2", Sentence: "A batch takes no more packets than the quota left and one.", Documents: []string{"000", "0345552a653c (6.18)"},
+		ID: "D2", Sentence: "A batch takes no more packets than the quota left and one.", Why: "A turn ends some time.", Hooks: []string{"__qdisc_run"}, Documents: []string{"000", "0345552a653c (6.18)"},
 		Kernel: "try_bulk_dequeue_skb", Needs: []string{"run", "dequeue"}, Switches: []model.Switch{"bulk"},
 		Strength: analysis.Exact, Antecedent: "batches that ended with bytes and packets left",
 	}, {
 		ID: "M1", Sentence: "On each CPU, every record is submitted or counted as lost.", Kernel: "bpf_ringbuf_reserve",
 		Strength: analysis.Exact, Antecedent: "CPUs", Gate: true,
 	}}
-	return NewRules(rules[:n], func(name string) Switch {
-		return Switch{Name: name, Says: "how many packets one dequeue takes", Variants: []Variant{
-			{Name: "bytes", Says: "as many as BQL allows", Source: "5772e9a3463b (3.18)", MendedBy: "0345552a653c"},
-			{Name: "budget", Says: "and no more than 1 + the quota left", Source: "0345552a653c (6.18, 6.12.59, 6.1.159)"},
-		}}
+	others := []analysis.Other{
+		{ID: "B1", Sentence: "A completion reports no more than is in flight.", Fate: analysis.NotObservable, Reason: "dql_completed cannot be hooked"},
+		{ID: "O2", Sentence: "What goes back goes back in front.", Fate: analysis.Checked, By: []string{"X6"}, Reason: "by the first packet that comes out next"},
+	}
+	return NewRules(Registry{
+		Rules: rules[:n], Others: others[:2*(n-1)],
+		Switch: func(name string) Switch {
+			return Switch{Name: name, Says: "how many packets one dequeue takes", Variants: []Variant{
+				{Name: "bytes", Says: "as many as BQL allows", Source: "5772e9a3463b (3.18)", MendedBy: "0345552a653c"},
+				{Name: "budget", Says: "and no more than 1 + the quota left", Source: "0345552a653c (6.18, 6.12.59, 6.1.159)"},
+			}}
+		},
+		Shown: func(id string) analysis.Shown {
+			if id != "D2" {
+				return analysis.Shown{}
+			}
+			return analysis.Shown{Undecided: []string{"setting changed"}, Fail: analysis.ShowAt(exampleBegin+1500, "a batch of 66 packets with a quota of 64 left").With("packets", "packets", 66)}
+		},
 	})
 }
 

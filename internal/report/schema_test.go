@@ -59,7 +59,7 @@ func TestSchema(t *testing.T) {
 		{"sample", "verify", NewVerify(sample())},
 		{"empty", "verify", NewVerify(empty)},
 		{"sample", "rules", sampleRules(2)},
-		{"none", "rules", NewRules(nil, nil)},
+		{"none", "rules", NewRules(Registry{})},
 		{"sample", "model", sampleModel()},
 		{"ready", "doctor", sampleDoctor(true)},
 		{"not ready", "doctor", sampleDoctor(false)},

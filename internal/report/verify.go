@@ -87,6 +87,9 @@ func (p *printer) rule(r *analysis.RuleVerdict, clock capture.Clock) {
 	for i := range r.Evidence {
 		p.evidence(&r.Evidence[i], clock)
 	}
+	if len(r.Evidence) > 0 {
+		p.line("       explained txtrace rules %s", r.ID)
+	}
 }
 
 // ruleCounts says how many instances went which way.

@@ -10,6 +10,7 @@ import (
 var b11 = analysis.Rule{
 	ID:         "B11",
 	Sentence:   "After a completion the limit lies between limit_min and limit_max.",
+	Why:        "limit_min and limit_max are what an administrator sets against latency or starvation. A reset that forgot limit_min left a queue at nothing after every link change.",
 	Documents:  []string{"3a17f23f7c36", "lib/dynamic_queue_limits.c"},
 	Kernel:     "dql_completed",
 	Needs:      []string{"bql", "complete.napi"},

@@ -13,6 +13,7 @@ import (
 var b13 = analysis.Rule{
 	ID:         "B13",
 	Sentence:   "A completion leaves struct dql as the algorithm of dql_completed does.",
+	Why:        "The limit grows when the queue ran dry and shrinks by what was in excess for a while. Every field feeds the next step, so one wrong value lasts.",
 	Documents:  []string{"lib/dynamic_queue_limits.c", "0cfd32b736ae", "25426b794efd"},
 	Kernel:     "dql_completed",
 	Needs:      []string{"bql", "complete.napi"},

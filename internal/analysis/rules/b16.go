@@ -9,6 +9,7 @@ import (
 var b16 = analysis.Rule{
 	ID:         "B16",
 	Sentence:   "BQL stops a queue only when the charge went over its limit, and starts it only at a completion or a reset.",
+	Why:        "A queue that is stopped too early starves the device, one that is not stopped makes the ring the queue. And stopped without a completion to come it stays so.",
 	Documents:  []string{"3e59020abf0f", "lib/dynamic_queue_limits.c"},
 	Kernel:     "netdev_tx_sent_queue",
 	Needs:      []string{"handover", "bql"},

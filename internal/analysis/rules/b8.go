@@ -9,6 +9,7 @@ import (
 var b8 = analysis.Rule{
 	ID:         "B8",
 	Sentence:   "A driver charges the bytes of a hand-over to the queue that it was handed over to.",
+	Why:        "Each queue's bytes come back by its own completions. Charged elsewhere, one queue is never stopped and the other stays so.",
 	Documents:  []string{"2d9f5a118205", "lib/dynamic_queue_limits.c"},
 	Kernel:     "netdev_tx_sent_queue",
 	Needs:      []string{"handover", "handover.attempts", "bql"},

@@ -10,6 +10,7 @@ import (
 var d1 = analysis.Rule{
 	ID:         "D1",
 	Sentence:   "A bulk dequeue asks for another packet only while what it holds is less than BQL allowed when it began.",
+	Why:        "Bulk dequeue takes several packets at a cost of one, but what it takes no longer waits in the qdisc. BQL's bytes are the bound up to which that costs no latency.",
 	Documents:  []string{"000_dfeb1c712f3ce5c5", "5772e9a3463b"},
 	Kernel:     "try_bulk_dequeue_skb",
 	Needs:      []string{"run", "dequeue", "direct", "handover", "bql"},

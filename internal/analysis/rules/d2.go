@@ -12,6 +12,7 @@ import (
 var d2 = analysis.Rule{
 	ID:         "D2",
 	Sentence:   "A bulk dequeue of a qdisc with one queue takes at most one packet more than what is left of the run's quota.",
+	Why:        "A run may send dev_tx_weight packets before others get the CPU. While only bytes ended a batch, small packets came in batches of a thousand and more, all for one turn.",
 	Documents:  []string{"0345552a653c", "000_dfeb1c712f3ce5c5"},
 	Kernel:     "try_bulk_dequeue_skb",
 	Needs:      []string{"run", "dequeue"},

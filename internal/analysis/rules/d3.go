@@ -10,6 +10,7 @@ import (
 var d3 = analysis.Rule{
 	ID:         "D3",
 	Sentence:   "A batch of a qdisc that serves several queues has at most nine packets, all for one queue.",
+	Why:        "Packets of a qdisc with several queues must not be handed to the wrong one, so a batch ends where the next packet's queue differs, and at eight more, for no bytes bound it.",
 	Documents:  []string{"000_dfeb1c712f3ce5c5", "4d202a0d31b3"},
 	Kernel:     "try_bulk_dequeue_skb_slow",
 	Needs:      []string{"dequeue"},

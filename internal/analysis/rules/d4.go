@@ -10,6 +10,7 @@ import (
 var d4 = analysis.Rule{
 	ID:         "D4",
 	Sentence:   "A run begins no restart once its quota is used up, and then leaves the qdisc scheduled or MISSED.",
+	Why:        "A run is in softirq, or on the back of whoever sends. After its quota others get the CPU; if it does not leave the qdisc scheduled then, what is in there waits for the next sender.",
 	Documents:  []string{"b8358d70ce10", "000_dfeb1c712f3ce5c5"},
 	Kernel:     "__qdisc_run",
 	Needs:      []string{"run", "run.rescheduled"},

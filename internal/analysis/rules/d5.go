@@ -10,6 +10,7 @@ import (
 var d5 = analysis.Rule{
 	ID:         "D5",
 	Sentence:   "A batch from gso_skb is one packet, or one list on kernels that requeue lists, and is not validated again.",
+	Why:        "Packets that came back were validated and segmented already. A second time would cost, and checksum or segment what is no longer as it was.",
 	Documents:  []string{"000_dfeb1c712f3ce5c5", "0345552a653c"},
 	Kernel:     "dequeue_skb",
 	Needs:      []string{"dequeue", "direct"},

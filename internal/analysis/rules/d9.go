@@ -10,6 +10,7 @@ import (
 var d9 = analysis.Rule{
 	ID:         "D9",
 	Sentence:   "While a queue was never charged by its driver, a bulk dequeue takes one packet.",
+	Why:        "Without BQL nothing says how much a ring can take, so whatever a bulk dequeue took might come back. The document makes BQL the condition.",
 	Documents:  []string{"000_dfeb1c712f3ce5c5"},
 	Kernel:     "try_bulk_dequeue_skb",
 	Needs:      []string{"dequeue", "bql"},

@@ -10,6 +10,7 @@ import (
 var g1 = analysis.Rule{
 	ID:         "G1",
 	Sentence:   "Received packets go up when their list is full and not later: it was not full without its last one.",
+	Why:        "A list saves work per packet, and delays the first until the last has come. gro_normal_batch is how much of that is wanted.",
 	Documents:  []string{"002_59aed0d87ab09d98", "8dc1c444df19"},
 	Kernel:     "gro_normal_one",
 	Needs:      []string{"gro", "gro.batch"},

@@ -9,6 +9,8 @@ import (
 var g2 = analysis.Rule{
 	ID:         "G2",
 	Sentence:   "Between its polls a NAPI holds no packets back that GRO is done with.",
+	Fate:       analysis.Suspicion,
+	Why:        "A NAPI that is done may not be polled for long. Packets it keeps then wait for the next interrupt.",
 	Documents:  []string{"002_59aed0d87ab09d98"},
 	Kernel:     "napi_complete_done",
 	Needs:      []string{"gro", "gro.poll"},

@@ -9,6 +9,7 @@ import (
 var m1 = analysis.Rule{
 	ID:         "M1",
 	Sentence:   "Every record that a program made is in the file or is counted as lost.",
+	Why:        "A record that is neither in the file nor counted would make whatever rests on its absence look like the kernel's doing.",
 	Documents:  []string{"internal/capture"},
 	Kernel:     "bpf_ringbuf_output",
 	Strength:   analysis.Exact,

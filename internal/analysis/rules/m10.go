@@ -9,6 +9,7 @@ import (
 var m10 = analysis.Rule{
 	ID:         "M10",
 	Sentence:   "The settings that rules go by are those of the capture's header, or a notice told of their change.",
+	Why:        "Rules go by the quota, the bounds of BQL and other settings. If one changes and nobody tells, what is legal today is held against yesterday's.",
 	Documents:  []string{"internal/capture"},
 	Kernel:     "sysctl, sysfs",
 	Strength:   analysis.Heuristic,

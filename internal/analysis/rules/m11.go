@@ -9,6 +9,7 @@ import (
 var m11 = analysis.Rule{
 	ID:         "M11",
 	Sentence:   "What a record says of its parts is what they say themselves.",
+	Why:        "The same packets are counted by several programs. Where their counts differ one of them is wrong, and nothing may be said of the kernel by either.",
 	Documents:  []string{"internal/event"},
 	Kernel:     "fentry, fexit",
 	Needs:      []string{"handover.attempts"},

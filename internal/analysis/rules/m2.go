@@ -9,6 +9,7 @@ import (
 var m2 = analysis.Rule{
 	ID:         "M2",
 	Sentence:   "The kernel ran every program each time its hook was met.",
+	Why:        "The kernel does not run a program while it runs on that CPU already, and does not tell the program. What was missed so is in no record and in no count but its own.",
 	Documents:  []string{"9ed9e9ba2337"},
 	Kernel:     "bpf_prog_info.recursion_misses",
 	Strength:   analysis.Exact,

@@ -11,6 +11,7 @@ import (
 var m3 = analysis.Rule{
 	ID:         "M3",
 	Sentence:   "A function that is hooked at both ends is left as often as it is entered, but for calls under way at either end of recording.",
+	Why:        "A record of a call is made when it is left. A call that was entered and never left has no record, and one that was left without having been entered has no begin.",
 	Documents:  []string{"internal/probes"},
 	Kernel:     "fentry, fexit",
 	Strength:   analysis.Interval,

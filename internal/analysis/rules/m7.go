@@ -9,6 +9,7 @@ import (
 var m7 = analysis.Rule{
 	ID:         "M7",
 	Sentence:   "A call that was under way when recording began is marked partial.",
+	Why:        "A call that began before recording did has a begin nobody saw. Taken for a whole one it would prove by what it lacks.",
 	Documents:  []string{"internal/event"},
 	Kernel:     "fentry, fexit",
 	Strength:   analysis.Exact,

@@ -9,6 +9,7 @@ import (
 var m8 = analysis.Rule{
 	ID:         "M8",
 	Sentence:   "On one CPU time goes forward with the sequence, but for interrupts between the clock and the number.",
+	Why:        "All joining of records rests on each CPU's order being that of its numbers. Where its clock says otherwise, one of the two is wrong.",
 	Documents:  []string{"internal/capture"},
 	Kernel:     "bpf_ktime_get_ns",
 	Needs:      []string{"context"},

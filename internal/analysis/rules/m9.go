@@ -9,6 +9,7 @@ import (
 var m9 = analysis.Rule{
 	ID:         "M9",
 	Sentence:   "A record names its device by network namespace and index, and a device that is gone sends nothing.",
+	Why:        "Indexes of devices are used again, and each namespace has its own. By the index alone two devices become one.",
 	Documents:  []string{"internal/event"},
 	Kernel:     "dev_net",
 	Strength:   analysis.Exact,

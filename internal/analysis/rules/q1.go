@@ -9,6 +9,7 @@ import (
 var q1 = analysis.Rule{
 	ID:         "Q1",
 	Sentence:   "Whatever a driver's ndo_select_queue says, the queue is one that the device has.",
+	Why:        "A driver may answer with any number. The core caps it, for the number is an index into an array.",
 	Documents:  []string{"001_06fe2ee777a53261"},
 	Kernel:     "netdev_cap_txqueue",
 	Needs:      []string{"pick"},

@@ -9,6 +9,7 @@ import (
 var q2 = analysis.Rule{
 	ID:         "Q2",
 	Sentence:   "The queue chosen is one of the queues that the device has.",
+	Why:        "After the number of queues shrank a kept number may be beyond the last. A packet for such a queue is in one that nobody completes.",
 	Documents:  []string{"001_06fe2ee777a53261"},
 	Kernel:     "netdev_core_pick_tx",
 	Needs:      []string{"pick"},

@@ -9,6 +9,7 @@ import (
 var q4 = analysis.Rule{
 	ID:         "Q4",
 	Sentence:   "Without XPS a queue is chosen by the flow's hash, or by the queue that a forwarded packet came from.",
+	Why:        "All packets of a flow have one hash, and so one queue, without anything being remembered.",
 	Documents:  []string{"001_06fe2ee777a53261"},
 	Kernel:     "skb_tx_hash",
 	Needs:      []string{"pick"},

@@ -9,6 +9,7 @@ import (
 var q6 = analysis.Rule{
 	ID:         "Q6",
 	Sentence:   "A packet carries the number of the queue that was chosen for it.",
+	Why:        "The driver takes the queue from the packet and the core locks the one it chose. Where they differ, two CPUs are in one ring.",
 	Documents:  []string{"001_06fe2ee777a53261"},
 	Kernel:     "skb_set_queue_mapping",
 	Needs:      []string{"pick"},

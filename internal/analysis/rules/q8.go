@@ -9,6 +9,7 @@ import (
 var q8 = analysis.Rule{
 	ID:         "Q8",
 	Sentence:   "XPS by CPU is asked with the number of a CPU that there can be.",
+	Why:        "skb->sender_cpu shares its place with napi_id. Unless it is set anew on the way out, XPS looks up a number that is no CPU's.",
 	Documents:  []string{"2bd82484bb4c", "c29390c6dfee"},
 	Kernel:     "get_xps_queue",
 	Needs:      []string{"pick"},

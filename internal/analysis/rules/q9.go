@@ -9,6 +9,7 @@ import (
 var q9 = analysis.Rule{
 	ID:         "Q9",
 	Sentence:   "With XPS the queue is the one that the map names if the device has it, else that of the hash.",
+	Why:        "XPS maps are written for a number of queues, which may have shrunk since. An entry beyond it must not be taken.",
 	Documents:  []string{"001_06fe2ee777a53261", "net/core/dev.c"},
 	Kernel:     "__get_xps_queue_idx",
 	Needs:      []string{"pick"},

@@ -10,6 +10,7 @@ import (
 var r1 = analysis.Rule{
 	ID:         "R1",
 	Sentence:   "sch_direct_xmit hands a list over only while its queue is neither stopped nor frozen; what is not sent goes back, and the answer says so.",
+	Why:        "The driver may be asked only while its queue is open: a stopped one has no room. Whoever calls goes by the answer, and takes the next packet or leaves.",
 	Documents:  []string{"000_dfeb1c712f3ce5c5", "7698b4fcabcd"},
 	Kernel:     "sch_direct_xmit",
 	Needs:      []string{"direct", "handover"},

@@ -9,6 +9,7 @@ import (
 var r5 = analysis.Rule{
 	ID:         "R5",
 	Sentence:   "qstats.requeues counts what was put into gso_skb, no more and no less.",
+	Why:        "Requeues tell how often the ring was asked in vain. People read them in tc -s to see whether bulk dequeue takes more than fits.",
 	Documents:  []string{"000_dfeb1c712f3ce5c5"},
 	Kernel:     "dev_requeue_skb",
 	Needs:      []string{"direct"},

@@ -9,6 +9,7 @@ import (
 var r6 = analysis.Rule{
 	ID:         "R6",
 	Sentence:   "A driver that refuses a frame has not charged it to the queue.",
+	Why:        "A refused packet comes back and is charged again when it is sent. If it is charged both times BQL waits for bytes that are never completed.",
 	Documents:  []string{"000_dfeb1c712f3ce5c5"},
 	Kernel:     "ndo_start_xmit",
 	Needs:      []string{"handover", "handover.attempts", "bql"},

@@ -51,6 +51,14 @@
 // held under no variant is a plain fault. A variant that model.Switches
 // marks as mended makes the verdict "expected" instead of pass.
 //
+// # What is told of it
+//
+// An id without a rule has a line in Others, so that each has its fate; give the
+// rule one if it can be no more than suspect. Why says what goes wrong where the
+// rule does not hold, in words of your own. The example and the reasons for
+// undecided that txtrace rules ID prints are what the tests' traces were seen to
+// give: UPDATE=1 go test -run TestShown writes them anew.
+//
 // # Evidence
 //
 // The function that makes it is called only for what will be printed. Say in
@@ -68,7 +76,7 @@ func All() []analysis.Rule {
 		d1, d2, d3, d4, d5, d6, d8, d9, d10,
 		x1, x2, x3, x4, x5, x6, x7, v1, r1, r4, r5, r6,
 		b3, b5, b7, b8, b10, b11, b12, b13, b16, b17,
-		w1, w2, s2, n6, n7,
+		w1, w2, s2, n4, n6, n7,
 		t2, t3, t4, t6,
 		q1, q2, q3, q4, q6, q8, q9,
 		g1, g2,

@@ -130,6 +130,16 @@ var moreSpoils = map[string][]spoiled{
 		t.complete(t.dql.InFlight())
 		t.second(6)
 	}), suspect: true}},
+	"N4": {{spoil: apart(func(t *trace) {
+		for range 2 {
+			t.second(6)
+			r := t.run()
+			r.dequeue(1, 142, 0)
+			r.send(sent{})
+			r.end()
+			last[event.Run](t, 0).QdiscStateBegin = event.QdiscStateDeactivated
+		}
+	}), suspect: true}},
 	"N6": {{spoil: apart(func(t *trace) {
 		t.again()
 		r := last[event.Run](t, 1)

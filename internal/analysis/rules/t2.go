@@ -10,6 +10,7 @@ import (
 var t2 = analysis.Rule{
 	ID:         "T2",
 	Sentence:   "TCP holds a socket back (TSQ_THROTTLED) only above its limit and only if enough is on its way to call back.",
+	Why:        "A socket that is held back counts on a completion to go on. It may be only where something of its own is on the way, or nobody calls it back.",
 	Documents:  []string{"003_c93f631334ab3194", "c4221a8cc3a7", "f921a4a5bffa"},
 	Kernel:     "tcp_small_queue_check",
 	Needs:      []string{"tsq.throttle", "tsq.wfree"},

@@ -10,6 +10,7 @@ import (
 var t3 = analysis.Rule{
 	ID:         "T3",
 	Sentence:   "A free that meets a throttled socket queues it for the TSQ handler, unless ksoftirqd runs it and more is in flight.",
+	Why:        "The free is the call back. It hands the socket to the TSQ handler, but for ksoftirqd with more to free, which lets the last one of its round do it.",
 	Documents:  []string{"003_c93f631334ab3194"},
 	Kernel:     "tcp_wfree",
 	Needs:      []string{"tsq.wfree", "tsq.throttle"},

@@ -29,6 +29,7 @@ func (t *trace) waiting() {
 	t.stopped()
 	t.watchdog()
 	t.again()
+	last[event.Run](t, 0).QdiscStateBegin = event.QdiscStateDeactivated
 	t.back(was)
 }
 

@@ -10,6 +10,7 @@ import (
 var x1 = analysis.Rule{
 	ID:         "X1",
 	Sentence:   "The driver is told that more follows with every packet of a list but the last.",
+	Why:        "Drivers write the doorbell once for all packets that they were told more follow. A wrong yes at the last leaves all of them in the ring, a wrong no costs a write to the device.",
 	Documents:  []string{"004_9aeb9cc635f797dc", "000_dfeb1c712f3ce5c5"},
 	Kernel:     "dev_hard_start_xmit",
 	Needs:      []string{"handover", "handover.attempts", "handover.more"},

@@ -10,6 +10,7 @@ import (
 var x5 = analysis.Rule{
 	ID:         "X5",
 	Sentence:   "A hand-over leaves packets only if the driver refused one or the queue was stopped after one.",
+	Why:        "What the core keeps back it must put back. Before 5.0 it also stopped at BQL's bit, in the middle of a list whose last packet had left the doorbell to the next.",
 	Documents:  []string{"fe60faa50638", "000_dfeb1c712f3ce5c5"},
 	Kernel:     "dev_hard_start_xmit",
 	Needs:      []string{"handover", "handover.attempts"},

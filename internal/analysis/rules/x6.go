@@ -10,6 +10,7 @@ import (
 var x6 = analysis.Rule{
 	ID:         "X6",
 	Sentence:   "What a hand-over left is the unsent end of its list, goes to gso_skb once, and comes out of it in the order of the variant.",
+	Why:        "A packet that is in neither part is lost, one that is in both is sent twice. And what was taken out first must be sent first, which whole lists put to the tail broke.",
 	Documents:  []string{"000_dfeb1c712f3ce5c5", "net/sched: fix packet reordering on requeue"},
 	Kernel:     "dev_requeue_skb",
 	Needs:      []string{"direct", "handover", "handover.attempts", "dequeue"},

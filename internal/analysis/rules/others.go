@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rules
+
+import "github.com/txtrace/txtrace/internal/analysis"
+
+// Others lists the ids that have no rule of their own, so that each id of the
+// kernel's invariants has a fate: what holds it instead, which fact no kernel
+// offers, or what this version would have to record.
+func Others() []analysis.Other {
+	return []analysis.Other{
+		notYet("M6", "A skb's address names one skb only between two frees of it.",
+			"it needs the frees of skbs (skb:consume_skb, skb:kfree_skb); until then an address names a skb only from a requeue to its restart, while the qdisc owns it"),
+
+		unseen("B1", "A completion reports no more than is in flight.",
+			"dql_completed cannot be hooked, and a kernel that breaks it stops in it (BUG_ON); internal/model and the simulator hold it"),
+		notYet("B2", "A queue that has been idle for long has nothing in flight.",
+			"it needs a sampler of idle queues: records are made by decisions, and an idle queue makes none"),
+		within("B4", "What is in flight stays below the limit and one batch.",
+			"a batch begins below the limit, no list goes to a stopped queue, and a charge above the limit stops it", "D1", "B3", "B16"),
+		notYet("B6", "Every byte that was charged is completed, or forgotten by a reset.",
+			"what moves is held by B5, B8 and B13; that nothing stays behind needs the sampler of B2"),
+		notYet("B9", "When a device's rings are purged, BQL of each of its queues is reset.",
+			"it needs a record of the purge: a queue without a reset cannot be told from one that was restarted alone"),
+		notYet("B14", "The kernel reports a stall of the device only while it could send.",
+			"it needs tracepoint napi:dql_stall_detected (6.9 and later), and carrier and running of the device"),
+		unseen("B15", "Byte counters are compared modulo 2^32.",
+			"it is no property of a capture; the tests of internal/model and a case of a counter that wraps hold it"),
+
+		notYet("D7", "A deferred burst is dropped only above net.core.qdisc_max_burst.",
+			"it needs the drop's reason (skb:kfree_skb) and Qdisc.defer_count (6.19 and later)"),
+
+		notYet("R2", "A frame that the driver took is not touched again, one that it refused is not freed.",
+			"it needs frees inside ndo_start_xmit (skb:consume_skb, skb:kfree_skb)"),
+		notYet("R3", "A direct send that the driver refuses comes back to its caller once.",
+			"it needs __dev_direct_xmit at both ends; such sends show as charged by others so far"),
+
+		notYet("W3", "A frame that was taken sets trans_start to the time of its hand-over.",
+			"it needs netdev_queue.trans_start and jiffies at both ends of a hand-over"),
+
+		unseen("S1", "Completions that make enough room start a queue that its driver stopped.",
+			"how much is enough is the driver's own (start threshold), and in no common structure; S2 holds what follows when none is left"),
+
+		notYet("L1", "No packet is in flight for long.",
+			"it needs a bound; the report tells how long packets are in the ring"),
+		notYet("L2", "A scheduled qdisc runs soon.",
+			"it needs __netif_reschedule, which tells when SCHED was set; N7 holds that it does within seconds"),
+		notYet("L3", "The last packets of a burst are completed as soon as others.",
+			"it needs a bound; the report tells how long packets are in the ring, X3, X4 and X7 hold that it ends"),
+		notYet("L4", "No packet waits for long in the ring between two veth.",
+			"it needs veth_xmit and veth_poll"),
+
+		notYet("N1", "A lockless qdisc that holds packets runs, is scheduled, or is MISSED.",
+			"it needs a sampler of qdiscs that do not run: the state between runs, the seqlock, and the counts of each CPU"),
+		notYet("N2", "What was enqueued while a lockless qdisc ran is taken by that run or by one that follows.",
+			"it needs tracepoint qdisc_enqueue, one record a packet"),
+		notYet("N3", "A stopped queue's qdisc is not run over and over for nothing.",
+			"it needs runs that gave nothing: they are counted, and not recorded, because one follows each send past a qdisc"),
+		notYet("N5", "A lockless qdisc is not reset while it is dequeued from.",
+			"it needs qdisc_reset and pfifo_fast_dequeue at both ends"),
+
+		notYet("O1", "A qdisc that is first in, first out sends each flow in the order of its enqueues.",
+			"it needs tracepoint qdisc_enqueue, one record a packet"),
+		within("O2", "What goes back goes back in front of what was taken out later.",
+			"the first packet that comes out of gso_skb next tells", "X6"),
+		within("O3", "A flow changes its queue only where its socket may.",
+			"for flows that have a socket; for others Q4 and Q9 hold that the queue follows from the flow", "Q3"),
+
+		notYet("Q5", "The receive queue that a packet names is one that it was received on.",
+			"it needs a skb's history from its receive to its pick"),
+		notYet("Q7", "A queue that a filter set is the one that is taken.",
+			"it needs softnet_data.xmit.skip_txqueue (5.19 and later)"),
+
+		notYet("T1", "TCP sends no packet while the socket is above its limit.",
+			"it needs __tcp_transmit_skb: a record tells of a tcp_write_xmit that was held back, not of those that sent"),
+		notYet("T5", "A packet is freed to its socket by the last device that has it.",
+			"it needs the hand-over in which tcp_wfree runs, and its skb"),
+		notYet("T7", "sk_wmem_alloc is the sum of the socket's packets on their way, and one.",
+			"it needs each packet of a socket, from its send to its free"),
+
+		notYet("G3", "A NAPI delivers each flow in the order of arrival.",
+			"it needs napi_gro_receive, one record a packet"),
+		notYet("G4", "Between a list and its protocols nothing is added.",
+			"it needs __netif_receive_skb_list behind it"),
+	}
+}
+
+// notYet is an id that a later version may check, with what that needs.
+func notYet(id, sentence, reason string) analysis.Other {
+	return analysis.Other{ID: id, Sentence: sentence, Fate: analysis.NotYet, Reason: reason}
+}
+
+// unseen is one that no kernel tried shows, with the fact that is missing.
+func unseen(id, sentence, reason string) analysis.Other {
+	return analysis.Other{ID: id, Sentence: sentence, Fate: analysis.NotObservable, Reason: reason}
+}
+
+// within is one that follows from what other rules check.
+func within(id, sentence, reason string, by ...string) analysis.Other {
+	return analysis.Other{ID: id, Sentence: sentence, Fate: analysis.Checked, By: by, Reason: reason}
+}
