@@ -188,7 +188,7 @@ func TestParse(t *testing.T) {
 		{"-out o -- true", ""},
 		{"-out o -scenario bulk-udp", ""},
 		{"-out o -scenario all -tools none", ""},
-		{"-out o -scenario bulk-udp,nothing", "there is bulk-udp"},
+		{"-out o -scenario bulk-udp,nothing", "not known; there is bounds, bulk-udp"},
 		{"-out o", "either -scenario or a command"},
 		{"-out o -scenario dummy -- true", "either -scenario or a command"},
 		{"-- true", "-out"},
