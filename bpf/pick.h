@@ -19,6 +19,7 @@ struct tx_flow {
 	__u64 done;
 	__u64 since; /* when its queue was chosen last, or it was met */
 	__u64 told; /* when its last record was written */
+	__u64 looked; /* jiffies at which its age was last looked at */
 	__u64 dev; /* of its last pick */
 	__u16 queue; /* that it gave */
 	__u16 pad[3];
@@ -49,7 +50,8 @@ struct tx_picking {
 	__u8 ooo;
 	__u8 overlap;
 	__u8 met; /* the socket was not known before */
-	__u8 pad[5];
+	__u8 mapped; /* maps is valid: it looked as if one would be asked */
+	__u8 pad[4];
 };
 
 struct {
@@ -143,6 +145,15 @@ static __always_inline __u16 xps_entry(__u64 number, __u32 index, __u32 hash)
 	return queue;
 }
 
+/* Whether it looks as if XPS or the hash will be asked. */
+static __always_inline bool pick_asks(struct tx_picking *p, struct sock *sk)
+{
+	if (p->before == TX_NO_QUEUE || p->before >= p->queues || p->ooo)
+		return true;
+	return sk && sk_full(sk) && sk_has_stamp(sk) &&
+	       p->jiffies - p->stamp >= (__u64)sk_reselect(sk);
+}
+
 SEC("fentry/netdev_core_pick_tx")
 int BPF_PROG(pick_begin, struct net_device *dev, struct sk_buff *skb)
 {
@@ -159,22 +170,25 @@ int BPF_PROG(pick_begin, struct net_device *dev, struct sk_buff *skb)
 		return tx_filtered(c, TX_PROG_pick_begin);
 	p->skb = tx_number(c, TX_PROG_pick_begin, skb);
 	p->begun = p->stamp = p->route = 0;
-	p->overlap = p->met = 0;
+	p->overlap = p->met = p->mapped = 0;
 	p->before = TX_NO_QUEUE;
 	p->queues = dev->real_num_tx_queues;
-	p->maps[XPS_CPUS] = xps_maps(dev, XPS_CPUS);
-	p->maps[XPS_RXQS] = xps_maps(dev, XPS_RXQS);
 	p->rx_mapping = skb->queue_mapping;
 	p->ooo = BPF_CORE_READ_BITFIELD(skb, ooo_okay);
 	p->jiffies = bpf_jiffies64();
-	if (!sk)
-		return tx_noted(c, TX_PROG_pick_begin);
-	p->before = sk->__sk_common.skc_tx_queue_mapping;
-	if (!sk_full(sk))
+	if (sk) {
+		p->before = sk->__sk_common.skc_tx_queue_mapping;
+		if (sk_full(sk) && sk_has_stamp(sk))
+			p->stamp = sk_stamp(sk);
+	}
+	if (p->queues != 1 && pick_asks(p, sk)) {
+		p->maps[XPS_CPUS] = xps_maps(dev, XPS_CPUS);
+		p->maps[XPS_RXQS] = xps_maps(dev, XPS_RXQS);
+		p->mapped = 1;
+	}
+	if (!sk || !sk_full(sk))
 		return tx_noted(c, TX_PROG_pick_begin);
 	p->route = (__u64)sk->sk_dst_cache;
-	if (sk_has_stamp(sk))
-		p->stamp = sk_stamp(sk);
 	f = bpf_sk_storage_get(&flows, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!f)
 		return tx_noted(c, TX_PROG_pick_begin);
@@ -203,51 +217,34 @@ static __always_inline __u32 pick_by_flow(struct tx_pick *r)
 	return (__u64)r->hash * r->queues_end >> 32;
 }
 
-/* Counts a pick of a queue. */
-static __always_inline int pick_count(struct tx_cpu *c, __u32 slot,
-				      struct tx_pick *r)
+/* Counts a pick that asked XPS and the hash, or the driver. */
+static __always_inline void pick_count(struct tx_pick_sum *n, struct tx_pick *r)
 {
-	struct tx_pick_sum *n = bpf_map_lookup_elem(&pick_sums, &slot);
-	bool kept = r->before != TX_NO_QUEUE && r->before == r->index;
-
-	if (!n)
-		return tx_filtered(c, TX_PROG_pick_end);
-	n->bytes += r->len;
-	if (r->queues_begin == 1) {
-		n->only++;
-	} else if (r->select) {
+	if (r->select) {
 		n->driver++;
-	} else if (kept && !r->ooo) {
-		n->kept++;
-	} else {
-		if (kept)
-			n->again++;
-		else
-			n->unkept++;
-		if (pick_by_flow(r) == TX_NO_QUEUE) {
-			/* not held against anything */
-		} else if (r->maps & TX_MAPS_CPUS) {
-			n->mapped++;
-		} else if (!r->maps) {
-			n->hashed++;
-			n->hinted += r->rx_mapping != 0;
-		}
+		return;
 	}
-	return tx_noted(c, TX_PROG_pick_end);
+	if (r->before == r->index)
+		n->again++;
+	else
+		n->unkept++;
+	if (pick_by_flow(r) == TX_NO_QUEUE) {
+		/* not held against anything */
+	} else if (r->maps & TX_MAPS_CPUS) {
+		n->mapped++;
+	} else if (!r->maps) {
+		n->hashed++;
+		n->hinted += r->rx_mapping != 0;
+	}
 }
 
-/* Whether a pick went as it should and nothing came of it. */
+/* Whether a steady pick that was not a socket's queue went as it should. */
 static __always_inline bool pick_plain(struct tx_pick *r)
 {
 	__u32 want;
 
-	if (!r->exact || r->index >= r->queues_end || r->mapping != r->index ||
-	    r->after != r->before || r->queues_begin != r->queues_end)
-		return false;
-	if (r->queues_end == 1 || r->select)
+	if (r->select)
 		return true;
-	if (r->before == r->index && !r->ooo)
-		return r->stamp_begin == r->stamp_end;
 	if (r->before != r->index &&
 	    (r->before != TX_NO_QUEUE || (r->full && r->route)))
 		return false;
@@ -257,13 +254,46 @@ static __always_inline bool pick_plain(struct tx_pick *r)
 	return want == TX_NO_QUEUE || want == r->index;
 }
 
-/* What the pick left in its socket. */
+/* What is looked at of every pick. */
+struct tx_picked {
+	__u64 stamp;
+	__u32 index;
+	__u32 queues;
+	__u16 mapping;
+	__u16 after;
+	bool exact;
+	bool select;
+	bool steady; /* a queue that the device has, and nothing changed */
+	bool kept; /* the socket's */
+};
+
+static __always_inline void pick_look(struct tx_picked *l, struct tx_picking *p,
+				      struct net_device *dev,
+				      struct sk_buff *skb, struct sock *sk,
+				      struct netdev_queue *txq)
+{
+	__u64 off = (__u64)txq - (__u64)dev->_tx;
+	__u64 size = bpf_core_type_size(struct netdev_queue);
+
+	l->index = off / size;
+	l->exact = l->index * size == off;
+	l->queues = dev->real_num_tx_queues;
+	l->mapping = skb->queue_mapping;
+	l->after = sk ? sk->__sk_common.skc_tx_queue_mapping : TX_NO_QUEUE;
+	l->stamp = sk && sk_has_stamp(sk) && sk_full(sk) ? sk_stamp(sk) : 0;
+	l->select = dev->netdev_ops->ndo_select_queue != NULL;
+	l->steady = l->exact && l->index < l->queues &&
+		    l->queues == p->queues && l->mapping == l->index &&
+		    l->after == p->before && l->stamp == p->stamp;
+	l->kept = p->before == l->index && !p->ooo && !l->select;
+}
+
+/* What the record says of the socket. */
 static __always_inline void pick_socket(struct tx_cpu *c, struct tx_pick *r,
 					struct tx_picking *p, struct sock *sk)
 {
 	__u64 route;
 
-	r->after = sk->__sk_common.skc_tx_queue_mapping;
 	if (bpf_core_field_exists(sk->__sk_common.skc_rx_queue_mapping))
 		r->sk_rx = sk->__sk_common.skc_rx_queue_mapping;
 	r->state = sk->__sk_common.skc_state;
@@ -275,93 +305,23 @@ static __always_inline void pick_socket(struct tx_cpu *c, struct tx_pick *r,
 	r->route = route != 0;
 	r->rerouted = route != p->route;
 	r->wmem = sk->sk_wmem_alloc.refs.counter;
-	if (!sk_has_stamp(sk))
-		return;
-	r->stamped = 1;
-	r->stamp_begin = p->stamp;
-	r->stamp_end = sk_stamp(sk);
-	r->reselect = sk_reselect(sk);
+	r->stamped = sk_has_stamp(sk);
+	if (r->stamped)
+		r->reselect = sk_reselect(sk);
 }
 
-/* Follows the flow; says whether it is time to tell of it. */
-static __always_inline bool pick_flow(struct tx_pick *r, struct tx_picking *p,
-				      struct sock *sk, __u64 dev)
+/* And of the maps, whose entries are looked up as the kernel does. */
+static __always_inline void pick_maps(struct tx_pick *r, struct tx_picking *p,
+				      struct net_device *dev)
 {
-	__u64 now = bpf_ktime_get_ns();
-	struct tx_flow *f;
-	bool tell;
+	__u64 cpus = xps_maps(dev, XPS_CPUS), rxqs = xps_maps(dev, XPS_RXQS);
 
-	if (!r->full)
-		return false;
-	f = bpf_sk_storage_get(&flows, sk, 0, 0);
-	if (!f)
-		return false;
-	__sync_fetch_and_add(&f->done, 1);
-	r->overlap = p->overlap || f->begun != p->begun + 1;
-	r->birth = f->birth;
-	r->since = f->since;
-	if (f->dev == dev)
-		r->last = f->queue;
-	if (r->ooo || r->before != r->index || r->stamp_begin != r->stamp_end)
-		f->since = now;
-	f->dev = dev;
-	f->queue = r->index;
-	tell = p->met || (now - r->since >= TX_PICK_OLD_NS &&
-			  now - f->told >= TX_PICK_OLD_NS);
-	if (tell)
-		f->told = now;
-	return tell;
-}
-
-SEC("fexit/netdev_core_pick_tx")
-int BPF_PROG(pick_end, struct net_device *dev, struct sk_buff *skb,
-	     struct net_device *sub, struct netdev_queue *txq)
-{
-	struct tx_cpu *c = tx_enter(TX_PROG_pick_end);
-	struct sock *sk = skb->sk;
-	__u64 off, size = bpf_core_type_size(struct netdev_queue);
-	struct tx_picking *p;
-	struct tx_pick *r;
-	__u32 zero = 0, slot;
-	bool tell = false;
-	int at;
-
-	if (!c)
-		return 0;
-	p = bpf_map_lookup_elem(&picking, &zero);
-	if (!p || p->skb != tx_number(c, TX_PROG_pick_end, skb)) {
-		c->orphans++;
-		return tx_filtered(c, TX_PROG_pick_end);
-	}
-	p->skb = 0;
-	at = tx_frame_push(c, TX_FRAME_RECORD, NULL, 0);
-	r = &tx_frame_at(c, at)->pick;
-	tx_clear(*r);
-	r->before = r->after = p->before;
-	r->sk_rx = r->xps_rx = r->xps_cpu = r->last = TX_NO_QUEUE;
-	r->ooo = p->ooo;
-	r->rx_mapping = p->rx_mapping;
-	r->jiffies_begin = p->jiffies;
-	r->jiffies_end = bpf_jiffies64();
-	off = (__u64)txq - (__u64)dev->_tx;
-	r->index = off / size;
-	r->exact = r->index * size == off;
-	r->mapping = skb->queue_mapping;
-	r->queues_begin = p->queues;
-	r->queues_end = dev->real_num_tx_queues;
-	r->select = dev->netdev_ops->ndo_select_queue != NULL;
-	r->classes = has_classes(dev, skb, p);
-	r->sub = sub != NULL;
-	r->len = skb->len;
-	r->truesize = skb->truesize;
-	r->hash = skb->hash;
-	if (sk)
-		pick_socket(c, r, p, sk);
-	if (bpf_core_field_exists(skb->sender_cpu))
-		r->sender_cpu = skb->sender_cpu;
-	if (p->maps[XPS_CPUS] != xps_maps(dev, XPS_CPUS) ||
-	    p->maps[XPS_RXQS] != xps_maps(dev, XPS_RXQS))
+	if (!p->mapped) {
+		p->maps[XPS_CPUS] = cpus;
+		p->maps[XPS_RXQS] = rxqs;
+	} else if (p->maps[XPS_CPUS] != cpus || p->maps[XPS_RXQS] != rxqs) {
 		r->maps |= TX_MAPS_CHANGED;
+	}
 	if (p->maps[XPS_CPUS]) {
 		r->maps |= TX_MAPS_CPUS;
 		r->xps_cpu = xps_entry(p->maps[XPS_CPUS], r->sender_cpu - 1,
@@ -373,16 +333,126 @@ int BPF_PROG(pick_end, struct net_device *dev, struct sk_buff *skb,
 			r->xps_rx =
 				xps_entry(p->maps[XPS_RXQS], r->sk_rx, r->hash);
 	}
-	if (sk)
-		tell = pick_flow(r, p, sk, (__u64)dev);
-	slot = queue_slot(c, TX_PROG_pick_end, dev, r->exact ? txq : dev->_tx);
-	if (!slot) {
-		tx_frame_drop(c, at);
+}
+
+/* What is known of the flow. */
+struct tx_known {
+	__u64 birth;
+	__u64 since;
+	__u16 last;
+	bool overlap;
+	bool tell; /* it is time for a record */
+};
+
+/* Follows the flow. The clock is read once in a jiffy, or when it matters. */
+static __always_inline void pick_flow(struct tx_known *k, struct tx_picked *l,
+				      struct tx_picking *p, struct sock *sk,
+				      __u64 dev)
+{
+	bool chosen = !l->kept || l->stamp != p->stamp;
+	struct tx_flow *f;
+	__u64 now;
+
+	f = bpf_sk_storage_get(&flows, sk, 0, 0);
+	if (!f)
+		return;
+	__sync_fetch_and_add(&f->done, 1);
+	k->overlap = p->overlap || f->begun != p->begun + 1;
+	k->birth = f->birth;
+	k->since = f->since;
+	if (f->dev == dev)
+		k->last = f->queue;
+	f->dev = dev;
+	f->queue = l->index;
+	k->tell = p->met;
+	if (!chosen && !p->met && f->looked == p->jiffies)
+		return;
+	f->looked = p->jiffies;
+	now = bpf_ktime_get_ns();
+	if (chosen)
+		f->since = now;
+	if (now - k->since >= TX_PICK_OLD_NS && now - f->told >= TX_PICK_OLD_NS)
+		k->tell = true;
+	if (k->tell)
+		f->told = now;
+}
+
+SEC("fexit/netdev_core_pick_tx")
+int BPF_PROG(pick_end, struct net_device *dev, struct sk_buff *skb,
+	     struct net_device *sub, struct netdev_queue *txq)
+{
+	struct tx_cpu *c = tx_enter(TX_PROG_pick_end);
+	struct tx_known k = { .last = TX_NO_QUEUE };
+	struct sock *sk = skb->sk;
+	struct tx_picked l = {};
+	struct tx_pick_sum *n;
+	struct tx_picking *p;
+	struct tx_pick *r;
+	__u32 zero = 0, slot;
+	int at;
+
+	if (!c)
+		return 0;
+	p = bpf_map_lookup_elem(&picking, &zero);
+	if (!p || p->skb != tx_number(c, TX_PROG_pick_end, skb)) {
+		c->orphans++;
 		return tx_filtered(c, TX_PROG_pick_end);
 	}
-	if (!tell && pick_plain(r)) {
+	p->skb = 0;
+	pick_look(&l, p, dev, skb, sk, txq);
+	if (sk && sk_full(sk))
+		pick_flow(&k, &l, p, sk, (__u64)dev);
+	slot = queue_slot(c, TX_PROG_pick_end, dev, l.exact ? txq : dev->_tx);
+	if (!slot)
+		return tx_filtered(c, TX_PROG_pick_end);
+	n = bpf_map_lookup_elem(&pick_sums, &slot);
+	if (!n)
+		return tx_filtered(c, TX_PROG_pick_end);
+	if (l.steady && !k.tell && (l.kept || l.queues == 1)) {
+		n->bytes += skb->len;
+		if (l.queues == 1)
+			n->only++;
+		else
+			n->kept++;
+		return tx_noted(c, TX_PROG_pick_end);
+	}
+	at = tx_frame_push(c, TX_FRAME_RECORD, NULL, 0);
+	r = &tx_frame_at(c, at)->pick;
+	tx_clear(*r);
+	r->birth = k.birth;
+	r->since = k.since;
+	r->last = k.last;
+	r->overlap = k.overlap;
+	r->jiffies_begin = p->jiffies;
+	r->jiffies_end = bpf_jiffies64();
+	r->stamp_begin = p->stamp;
+	r->stamp_end = l.stamp;
+	r->index = l.index;
+	r->exact = l.exact;
+	r->mapping = l.mapping;
+	r->queues_begin = p->queues;
+	r->queues_end = l.queues;
+	r->before = p->before;
+	r->after = l.after;
+	r->ooo = p->ooo;
+	r->rx_mapping = p->rx_mapping;
+	r->select = l.select;
+	r->sub = sub != NULL;
+	r->len = skb->len;
+	r->truesize = skb->truesize;
+	r->hash = skb->hash;
+	if (bpf_core_field_exists(skb->sender_cpu))
+		r->sender_cpu = skb->sender_cpu;
+	r->sk_rx = r->xps_rx = r->xps_cpu = TX_NO_QUEUE;
+	if (sk)
+		pick_socket(c, r, p, sk);
+	pick_maps(r, p, dev);
+	r->classes = has_classes(dev, skb, p);
+	if (l.steady && !k.tell && pick_plain(r)) {
+		n->bytes += r->len;
+		pick_count(n, r);
 		tx_frame_drop(c, at);
-		return pick_count(c, slot, r);
+		return tx_noted(c, TX_PROG_pick_end);
 	}
 	tx_queue_name(&r->h, slot);
 	r->h.txq = r->index;

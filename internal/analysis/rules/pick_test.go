@@ -250,6 +250,8 @@ var pickCases = []judged{
 	{rule: "Q3", name: "sockets without a time, and one that has ended", build: held(2_000_000_000, func(p *event.Pick) { p.OOO = 1 }), want: counts{1, 0, 0, 0, 0}},
 	{rule: "Q3", name: "sockets without a time, and it is not over", build: held(1_000_000_000, nil), want: counts{1, 0, 0, 0, 0}},
 	{rule: "Q3", name: "given anew by a kernel that never does", variant: "pick-cache=forever", build: picked(func(p *event.Pick) { aged(p, 251, 250) }), want: counts{0, 1, 0, 0, 0}},
+	{rule: "Q3", name: "renewed by a kernel that holds no time", variant: "pick-cache=forever", build: picked(func(p *event.Pick) { aged(p, 251, 250); p.OOO = 1 }), want: counts{0, 1, 0, 0, 0}},
+	{rule: "Q3", name: "renewed, nothing on its way", build: picked(func(p *event.Pick) { aged(p, 251, 1000); p.OOO = 1 }), want: counts{1, 0, 0, 0, 0}},
 	{rule: "Q3", name: "nothing on its way, in 001", variant: "pick-cache=unchecked", build: picked(func(p *event.Pick) { p.Before, p.OOO = 1, 1 }), want: counts{0, 1, 0, 0, 0}},
 	{rule: "Q3", name: "another pick of it", build: picked(func(p *event.Pick) { p.Before, p.Overlap = 1, 1 }), want: counts{0, 0, 0, 0, 1}, reason: analysis.Race},
 	{rule: "Q3", name: "another route", build: picked(func(p *event.Pick) { p.Before, p.Rerouted = 1, 1 }), want: counts{0, 0, 0, 0, 1}, reason: analysis.Race},

@@ -60,8 +60,11 @@ func sayQ3(p *analysis.Pick, cache model.Variant) *analysis.Evidence {
 	case timeless(p, cache):
 		return showPick(p, "a socket has kept queue %d for %d ms, and sockets of this kernel hold no time to end that (pick-cache=%s)",
 			before, p.KeptNS()/1_000_000, cache)
+	case timed(p, cache):
+		return showPick(p, "the time of a socket's queue %d was renewed, after %d jiffies; under pick-cache=%s sockets hold none",
+			before, p.StampEnd-p.StampBegin, cache)
 	case why == model.PickHit && before == int(p.Index) && before == p.Keeps():
-		return showPick(p, "a socket of queue %d was given it anew, and its time with it, for no reason that there is under pick-cache=%s", before, cache)
+		return showPick(p, "a socket of queue %d was given it anew, and its time with it, for no reason (pick-cache=%s)", before, cache)
 	case why == model.PickHit || p.Moved():
 		return showPick(p, "a socket of queue %d was given queue %d and keeps %d, with ooo_okay=%d and %d bytes in flight (pick-cache=%s)",
 			before, p.Index, p.Keeps(), p.OOO, p.InFlight(), cache)
@@ -77,6 +80,12 @@ func timeless(p *analysis.Pick, cache model.Variant) bool {
 	return cache == model.PickCacheExpires && p.Stamped == 0 && p.Full != 0 && p.Hit() && p.KeptNS() > oldPick
 }
 
+// timed says that a socket was seen to hold a time, under a variant whose
+// sockets hold none.
+func timed(p *analysis.Pick, cache model.Variant) bool {
+	return cache != model.PickCacheExpires && analysis.QueueOf(p.Before) >= 0 && p.StampBegin != p.StampEnd
+}
+
 func outcomeQ3(p *analysis.Pick, cache model.Variant) (analysis.Outcome, string) {
 	expected, why, keeps := p.Model(cache, p.JiffiesEnd)
 	if p.JiffiesBegin != p.JiffiesEnd {
@@ -85,7 +94,7 @@ func outcomeQ3(p *analysis.Pick, cache model.Variant) (analysis.Outcome, string)
 		}
 	}
 	switch {
-	case timeless(p, cache):
+	case timeless(p, cache), timed(p, cache):
 		return analysis.Broken, ""
 	case why == model.PickHit && (int(p.Index) != expected || p.Keeps() != keeps || p.StampBegin != p.StampEnd):
 		return analysis.Broken, "" // it was chosen anew
