@@ -31,6 +31,11 @@ type Completion struct {
 	// snapshot was taken.
 	Foreign bool
 
+	// Alone is since when no other CPU took a snapshot of the queue, which is
+	// what makes this one not Foreign; a record that is missing since then may
+	// have been one.
+	Alone uint64
+
 	// Stale says that a newer snapshot was recorded before this one.
 	Stale bool
 
@@ -41,6 +46,14 @@ type Completion struct {
 // Torn says that nothing may be concluded from the snapshot: its two copies
 // disagree, or a newer one was recorded before it.
 func (c *Completion) Torn() bool { return c.Flags&event.FlagTorn != 0 || c.Stale }
+
+// From is since when nothing may be missing for the step to be what Step says.
+func (c *Completion) From() uint64 {
+	if c.Foreign {
+		return c.Since
+	}
+	return min(c.Since, c.Alone)
+}
 
 // Own says that the code that completes the queue took the snapshot, not some
 // other record's program.

@@ -31,6 +31,7 @@ type dqlState struct {
 	numCompleted uint32
 	adjLimit     uint32
 	single       bool // exactly one completion led here from the one before
+	time         uint64
 }
 
 // sampling is how a CPU last looked at the queue.
@@ -56,7 +57,10 @@ func (c *dqlChain) step(r *event.Complete, once bool) (done Completion) {
 		return done
 	}
 	foreign := c.sample(r)
-	done.Foreign = foreign
+	done.Foreign, done.Alone = foreign, 1
+	if c.n >= snapshots {
+		done.Alone = c.ring[c.n%snapshots].time
+	}
 	if c.known {
 		done.Linked, done.Before, done.Since = true, c.last, c.time
 		w := model.Window{From: c.jiffies, To: r.Jiffies, Foreign: foreign}
@@ -74,7 +78,7 @@ func (c *dqlChain) step(r *event.Complete, once bool) (done Completion) {
 	}
 	c.stale = 0
 	c.last, c.jiffies, c.time, c.cpu, c.own, c.known = done.After, r.Jiffies, r.Time, r.CPU, done.Own(), true
-	c.ring[c.n%snapshots] = dqlState{r.NumCompleted, r.AdjLimit, done.Linked && done.Step.Outcome == model.OutcomeEqual}
+	c.ring[c.n%snapshots] = dqlState{r.NumCompleted, r.AdjLimit, done.Linked && done.Step.Outcome == model.OutcomeEqual, r.Time}
 	c.n++
 	return done
 }

@@ -141,7 +141,7 @@ func TestBetween(t *testing.T) {
 	var d dqlChain
 	adj := []uint32{4000, 9000, 4100, 2000, 6000}
 	for i, a := range adj {
-		d.ring[d.n%snapshots] = dqlState{uint32(i) * 100, a, i != 3}
+		d.ring[d.n%snapshots] = dqlState{numCompleted: uint32(i) * 100, adjLimit: a, single: i != 3}
 		d.n++
 	}
 	for _, c := range []struct {
@@ -164,7 +164,7 @@ func TestBetween(t *testing.T) {
 	}
 	// What the ring no longer holds is not.
 	for i := range snapshots {
-		d.ring[d.n%snapshots] = dqlState{uint32(500 + i*100), 7000, true}
+		d.ring[d.n%snapshots] = dqlState{numCompleted: uint32(500 + i*100), adjLimit: 7000, single: true}
 		d.n++
 	}
 	if _, _, ok := d.between(400, 6000, 500, 7000); ok {

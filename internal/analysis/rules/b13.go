@@ -123,12 +123,12 @@ func (c *checkB13) undecided(q *stepsB13, s *analysis.Completion) {
 func (c *checkB13) frequent(q *stepsB13, s *analysis.Completion) bool {
 	q.step(s, 1)
 	if q.odd == 0 {
-		q.first, q.over.From = showOddB13(s), s.Since
+		q.first, q.over.From = showOddB13(s), s.From()
 	}
 	if q.odd < moveSteps {
 		q.over.To = s.Time
 	}
-	q.starts[q.odd%len(q.starts)] = s.Since
+	q.starts[q.odd%len(q.starts)] = s.From()
 	q.odd++
 	if !s.Step.Moves {
 		q.still++
@@ -171,7 +171,7 @@ func (c *checkB13) end(*analysis.End) {
 }
 
 func claimB13(s *analysis.Completion) analysis.Claim {
-	return analysis.Claim{Over: analysis.Span{From: s.Since, To: s.Time}}
+	return analysis.Claim{Over: analysis.Span{From: s.From(), To: s.Time}}
 }
 
 func showOddB13(s *analysis.Completion) *analysis.Evidence {

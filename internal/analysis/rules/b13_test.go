@@ -242,7 +242,7 @@ func TestWrongLimitsLost(t *testing.T) {
 			mark(t)
 			before = mark(t)
 			mark(t)
-			t.steady(3, nil)
+			t.steady(70, nil) // a snapshot of another CPU is forgotten
 			t.steady(5, drift)
 			mark(t)
 			in = mark(t)

@@ -27,7 +27,7 @@ type stopped struct {
 	is           bool
 	numCompleted uint32
 	numQueued    uint32
-	time         uint64
+	since, time  uint64 // since when nothing may be missing for this, and when it was seen
 }
 
 // passedOver is a queue that BQL did not stop although it was over its limit.
@@ -55,7 +55,7 @@ func (c *checkB16) completion(s *analysis.Completion) {
 	c.settle(q, s.NumCompleted, s.AdjLimit)
 	q.stopped = stopped{}
 	if !s.Torn() && !s.Foreign && s.StackStopped() {
-		q.stopped = stopped{true, s.NumCompleted, s.NumQueued, s.Time}
+		q.stopped = stopped{true, s.NumCompleted, s.NumQueued, min(s.Alone, s.Time), s.Time}
 	}
 }
 
@@ -146,7 +146,7 @@ func (c *checkB16) cleared(q stopped, h *analysis.Handover) {
 	case int32(h.NumQueuedBegin-q.numQueued) < 0:
 		c.j.Undecided(analysis.Reset)
 	default:
-		over := analysis.Span{From: q.time, To: h.Begin()}
+		over := analysis.Span{From: q.since, To: h.Begin()}
 		c.j.BrokenIf(analysis.Claim{Over: over}, func() *analysis.Evidence {
 			return analysis.Show(h.Queue, &h.Header, "a queue that BQL had stopped was started without a completion").
 				With("num_completed", "bytes", int64(h.NumComplBegin)).With("stopped_ns", "ns", int64(q.time))

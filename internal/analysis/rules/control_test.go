@@ -172,7 +172,7 @@ var controls = map[string]func() *trace{
 		t := newTrace()
 		r := t.run()
 		r.dequeue(5, 142, 0)
-		d := &event.Direct{Qdisc: r.rec.Qdisc, First: r.last.First, Packets: 5, Validate: 1, Result: 1, From: event.FromDequeue}
+		d := &event.Direct{Qdisc: r.rec.Qdisc, QdiscFlags: t.qflags, First: r.last.First, Packets: 5, Bytes: 5 * 142, GsoSegs: 5, PktLen: 5 * 142, Validate: 1, Result: 1, From: event.FromDequeue}
 		d.Parent = r.parent()
 		r.rec.Directs++
 		t.put(d, t.now)
@@ -566,6 +566,29 @@ func TestLossFoundLater(t *testing.T) {
 	n := len(tr.recs)
 	res := tr.analyze(t, "auto", func(i int) bool { return i == n-2 })
 	if r := ruling(t, res, "B16"); r.Fails != 0 || r.Inconclusive != 1 || r.Undecided[0].Reason != analysis.Lost {
+		t.Errorf("%+v", r)
+	}
+}
+
+// That no other CPU looks at a queue is seen by its snapshots alone: one that
+// is lost may be of a CPU that was writing when another looked.
+func TestLossOfAnotherCPU(t *testing.T) {
+	tr := newTrace()
+	tr.snapshot()
+	at := len(tr.recs)
+	tr.cpu = 1
+	tr.put(&event.Wfree{TSQBegin: 1, TSQEnd: 2}, 0) // or a snapshot of the queue
+	tr.put(&event.Wfree{TSQBegin: 1, TSQEnd: 2}, 0)
+	tr.cpu = 0
+	tr.dql.NumQueued += 100_000
+	tr.complete(142)
+	tr.state = event.StackXoff
+	tr.snapshot()
+	tr.state = 0
+	tr.alone(142, sent{n: 1})
+	tr.expect(t, "B16", "latest", analysis.VerdictFail)
+	res := tr.analyze(t, "latest", func(i int) bool { return i == at })
+	if r := ruling(t, res, "B16"); r.Fails != 0 || len(r.Undecided) == 0 || r.Undecided[0].Reason != analysis.Lost {
 		t.Errorf("%+v", r)
 	}
 }

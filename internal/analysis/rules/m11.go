@@ -25,7 +25,13 @@ var m11 = analysis.Rule{
 
 type checkM11 struct {
 	j      *analysis.Judge
-	queues analysis.PerQueue[uint32] // num_queued of the last snapshot
+	queues analysis.PerQueue[lastM11]
+}
+
+// lastM11 is what the snapshot before said.
+type lastM11 struct {
+	numQueued uint32
+	jiffies   uint64
 }
 
 // run: its dequeues, their packets and its directs were counted by programs
@@ -39,7 +45,7 @@ func (c *checkM11) run(r *analysis.Run) {
 		c.j.Undecided(analysis.Lost)
 		return
 	case r.Agrees() && !r.Strays():
-		c.j.Held()
+		c.kin(r)
 		return
 	}
 	c.j.BrokenIf(analysis.Claim{Order: true}, func() *analysis.Evidence {
@@ -52,21 +58,41 @@ func (c *checkM11) run(r *analysis.Run) {
 	})
 }
 
+// kin: a run and its parts that are all there say the same of each other.
+func (c *checkM11) kin(r *analysis.Run) {
+	odd := r.Odd()
+	if odd == "" {
+		c.j.Held()
+		return
+	}
+	c.j.BrokenIf(analysis.Claim{Order: true}, func() *analysis.Evidence {
+		return analysis.Show(r.Queue, &r.Header, "a run and the records of its parts do not fit: %s", odd).
+			With("dequeues", "", int64(r.Dequeues)).With("packets", "packets", int64(r.Packets)).With("empty", "", int64(r.Empty))
+	})
+}
+
 // handover: the last attempt was refused or it was not, and of the attempts
-// that were not, each owes a doorbell at most, the last of the list one.
+// that were not, each owes a doorbell at most, the last of the list one; they
+// charged something unless none did, and the kernel's answer is the last one's,
+// or that the queue is busy when packets were left.
 func (c *checkM11) handover(h *analysis.Handover) {
 	if h.Partial() || h.Attempts == 0 {
 		return
 	}
 	all := h.Rest == 0 && h.Taken() > 0
+	answer := h.DriverRC
+	if h.Rest > 0 {
+		answer = netdevTxBusy
+	}
 	if h.DriverBusy() == (h.DriverRC == netdevTxBusy) &&
-		h.OwedDrv <= h.OwedAny && h.OwedAny <= h.Taken() && (h.OwedDrv > 0 || !all) {
+		h.OwedDrv <= h.OwedAny && h.OwedAny <= h.Taken() && (h.OwedDrv > 0 || !all) &&
+		h.Uncharged <= h.Taken() && (h.Uncharged == h.Taken()) == (h.Hand.Charged == 0) && h.RC == answer {
 		c.j.Held()
 		return
 	}
 	c.j.Broken(func() *analysis.Evidence {
-		return analysis.Show(h.Queue, &h.Header, "of %d attempts %d were refused, the last answer was %d; %d and %d doorbells are owed",
-			h.Attempts, h.Busy, h.DriverRC, h.OwedAny, h.OwedDrv).
+		return analysis.Show(h.Queue, &h.Header, "of %d attempts %d were refused and %d charged nothing, the last answer was %d, the kernel's %d; %d and %d doorbells are owed",
+			h.Attempts, h.Busy, h.Uncharged, h.DriverRC, h.RC, h.OwedAny, h.OwedDrv).
 			With("attempts", "", int64(h.Attempts)).With("busy", "", int64(h.Busy)).With("driver_rc", "", int64(h.DriverRC)).
 			With("owed_any", "", int64(h.OwedAny)).With("owed_drv", "", int64(h.OwedDrv)).With("rest", "packets", int64(h.Rest))
 	})
@@ -83,9 +109,16 @@ func (c *checkM11) completion(s *analysis.Completion) {
 		return
 	}
 	before := c.queues.At(s.Queue)
-	fell := int32(s.NumQueued-*before) < 0
-	*before = s.NumQueued
+	fell := int32(s.NumQueued-before.numQueued) < 0
+	back := int64(before.jiffies - s.Jiffies)
+	first := before.jiffies == 0
+	*before = lastM11{s.NumQueued, s.Jiffies}
 	switch {
+	case !first && back > 1: // one tick may come between two CPUs' reads
+		c.j.Broken(func() *analysis.Evidence {
+			return analysis.Show(s.Queue, &s.Header, "jiffies ran back by %d since the snapshot before", back).
+				With("jiffies", "jiffies", int64(s.Jiffies)).With("back", "jiffies", back)
+		})
 	case int32(s.NumQueued-s.NumCompleted) >= 0:
 		c.j.Held()
 	case fell:

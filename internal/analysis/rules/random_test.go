@@ -139,12 +139,13 @@ func (g *random) restart(r *runB, left int) (packets int, ok bool) {
 		i++
 		return model.Packet{Len: g.queue[i-1]}, true
 	})
+	head := g.queue[0]
 	g.queue = g.queue[b.N:]
 	if g.chance(10) {
 		g.completes() // while the batch is being made
 	}
 	rec := r.dequeue(uint32(b.N), 1, uint32(len(g.queue)))
-	rec.Bytes, rec.LastLen, rec.PktLen = uint32(b.Bytes), b.Last, uint32(b.Bytes)
+	rec.Bytes, rec.FirstLen, rec.LastLen, rec.PktLen = uint32(b.Bytes), head, b.Last, uint32(b.Bytes)
 	n := uint32(b.N)
 	if b.N == 1 && g.chance(20) {
 		n = uint32(2 + g.below(40, "segments"))
@@ -192,7 +193,7 @@ func TestRandomLoss(t *testing.T) {
 	for _, rule := range All() {
 		for _, s := range spoils[rule.ID] {
 			if !rule.Gate { // a gate that fails hides what the others say
-				all = append(all, s.spoil)
+				all = append(all, s.on)
 			}
 		}
 	}
