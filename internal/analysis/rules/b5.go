@@ -62,7 +62,7 @@ func (c *checkB5) completion(s *analysis.Completion) {
 	case lost < 0:
 		c.j.Undecided(analysis.Reset)
 	default:
-		c.j.SuspectIf(analysis.Claim{Over: analysis.Span{From: at, To: s.Time}}, func() *analysis.Evidence {
+		c.j.SuspectIf(analysis.Claim{Over: analysis.Span{From: min(at, s.From()), To: s.Time}}, func() *analysis.Evidence {
 			return analysis.Show(s.Queue, &s.Header, "BQL was reset with %d bytes in flight: either the driver freed them before, or it will report too much", lost).
 				With("in_flight", "bytes", int64(lost)).With("seen_before", "ns", int64(s.Time-at))
 		})

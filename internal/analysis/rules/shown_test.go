@@ -54,7 +54,7 @@ func TestShown(t *testing.T) {
 // firstFail is what the rule says of the first trace that breaks it.
 func firstFail(t *testing.T, id string) *analysis.Evidence {
 	tr := legal()
-	spoils[id][0].spoil(tr)
+	spoils[id][0].on(tr)
 	r := ruling(t, tr.analyze(t, "latest", nil), id)
 	if len(r.Evidence) == 0 {
 		return nil

@@ -50,7 +50,9 @@ var moreSpoils = map[string][]spoiled{
 		where(t, func(d *event.Direct) bool { return d.From == event.FromBypass }).Hand.More = 1
 	}, also: []string{"X1"}}},
 	"V1": {
-		{spoil: func(t *trace) { where(t, func(d *event.Direct) bool { return d.GsoSegs == 40 }).GsoSegs-- }, suspect: true},
+		{spoil: func(t *trace) { // 39 segments were promised, 40 came
+			where(t, func(q *event.Dequeue) bool { return q.Bytes == 40*1514 }).GsoSegs = 39
+		}, suspect: true},
 		{spoil: func(t *trace) { where(t, func(d *event.Direct) bool { return d.GsoSegs == 40 }).Hand.Bytes += 161 }, suspect: true, also: []string{"B8"}},
 	},
 	"R4": {{spoil: func(t *trace) {
