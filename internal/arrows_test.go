@@ -30,6 +30,7 @@ var mayImport = map[string][]string{
 	"internal/analysis":       {"internal/event", "internal/capture", "internal/model"},
 	"internal/analysis/rules": {"internal/analysis", "internal/model"},
 	"internal/sim":            {"internal/model", "internal/event", "internal/capture"},
+	"internal/evidence":       {"internal/event", "internal/capture", "internal/analysis"},
 	"internal/report":         {"internal/analysis", "internal/capture"},
 }
 

@@ -15,6 +15,7 @@ func verifyVerb() verb {
 	var o outputFlags
 	var f verifyFlags
 	var text textFlags
+	var evidence string
 	return verb{
 		name:     "verify",
 		operands: "FILE",
@@ -24,6 +25,7 @@ func verifyVerb() verb {
 			o.add(fs, "`FILE` to write, else stdout")
 			f.add(fs)
 			text.add(fs)
+			fs.StringVar(&evidence, "evidence", "", "a small capture of each fail, in a `FOLDER`")
 		},
 		run: func(ctx context.Context, t *tool, operands []string) error {
 			path, err := oneFile("verify", operands)
@@ -38,6 +40,11 @@ func verifyVerb() verb {
 			if err := o.notOnto(path, "the capture that is read"); err != nil {
 				return err
 			}
+			if evidence != "" {
+				if err := t.evidenceFolder(evidence, path); err != nil {
+					return err
+				}
+			}
 			res, err := analyze(ctx, t, path, opt)
 			if err != nil {
 				return err
@@ -49,6 +56,11 @@ func verifyVerb() verb {
 			}))
 			if err != nil {
 				return err
+			}
+			if evidence != "" {
+				if err := t.writeEvidence(ctx, path, evidence, o.quiet, res, opt); err != nil {
+					return err
+				}
 			}
 			return status(res.Verify.Exit)
 		},

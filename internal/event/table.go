@@ -41,14 +41,15 @@ type row struct {
 	name   string
 	typ    reflect.Type
 	decode func([]byte) Any
+	append func([]byte, Any) []byte
 }
 
 func rowOf[T Record](name string) row {
 	return row{name, reflect.TypeFor[T](), func(b []byte) Any {
 		r := new(T)
-		copy(unsafe.Slice((*byte)(unsafe.Pointer(r)), unsafe.Sizeof(*r)), b)
+		copy(bytesOf(r), b)
 		return any(r).(Any)
-	}}
+	}, func(dst []byte, r Any) []byte { return append(dst, bytesOf(any(r).(*T))...) }}
 }
 
 // kinds is the registry; the index is the kind.
@@ -166,10 +167,17 @@ func Decode(b []byte) (Any, error) {
 
 // Append adds the record's bytes to dst, with its kind set.
 func Append[T Record](dst []byte, r *T) []byte {
-	b := unsafe.Slice((*byte)(unsafe.Pointer(r)), unsafe.Sizeof(*r))
+	b := bytesOf(r)
 	b[0] = byte(kindOf[T]())
 	return append(dst, b...)
 }
+
+func bytesOf[T Record](r *T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(r)), unsafe.Sizeof(*r))
+}
+
+// AppendAny is Append for a record whose header has its kind, a valid one.
+func AppendAny(dst []byte, r Any) []byte { return kinds[r.Head().Kind].append(dst, r) }
 
 func kindOf[T Record]() Kind {
 	for k := KindRun; k.Valid(); k++ {

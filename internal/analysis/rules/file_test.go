@@ -24,7 +24,7 @@ func (t *trace) file(tb testing.TB) []byte {
 		tb.Fatal(err)
 	}
 	for _, r := range t.recs {
-		if err := w.Append(appendRecord(nil, r)); err != nil {
+		if err := w.Append(event.AppendAny(nil, r)); err != nil {
 			tb.Fatal(err)
 		}
 	}

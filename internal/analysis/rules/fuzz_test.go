@@ -38,45 +38,13 @@ func (s *bytesSource) Next() (capture.Item, error) {
 	return capture.Item{Record: r}, nil
 }
 
-func appendRecord(b []byte, r event.Any) []byte {
-	switch r := r.(type) {
-	case *event.Run:
-		return event.Append(b, r)
-	case *event.Dequeue:
-		return event.Append(b, r)
-	case *event.Direct:
-		return event.Append(b, r)
-	case *event.Handover:
-		return event.Append(b, r)
-	case *event.Complete:
-		return event.Append(b, r)
-	case *event.Throttle:
-		return event.Append(b, r)
-	case *event.Wfree:
-		return event.Append(b, r)
-	case *event.Resume:
-		return event.Append(b, r)
-	case *event.Notice:
-		return event.Append(b, r)
-	case *event.Ledger:
-		return event.Append(b, r)
-	case *event.Pick:
-		return event.Append(b, r)
-	case *event.Picks:
-		return event.Append(b, r)
-	case *event.GRO:
-		return event.Append(b, r)
-	}
-	return b
-}
-
 // A capture is untrusted input: whatever its records hold, the analysis ends
 // and says something.
 func FuzzAnalyze(f *testing.F) {
 	t := legal()
 	var b []byte
 	for _, r := range t.recs {
-		b = appendRecord(b, r)
+		b = event.AppendAny(b, r)
 	}
 	f.Add(b)
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -28,8 +28,8 @@ const clockError = 50_000
 
 // runN6 is the last run of a qdisc.
 type runN6 struct {
-	cpu  uint16
-	time uint64
+	cpu         uint16
+	begin, time uint64
 }
 
 type checkN6 struct {
@@ -47,20 +47,22 @@ func (c *checkN6) run(r *analysis.Run) {
 		return
 	}
 	if r.Time >= before.time {
-		c.last[r.Qdisc] = runN6{r.CPU, r.Time}
+		c.last[r.Qdisc] = runN6{r.CPU, r.Begin(), r.Time}
 	}
 	if !ok || before.cpu == r.CPU {
 		return
 	}
-	switch begin := r.Begin(); {
-	case begin >= before.time:
+	// By so much one clock would have to be wrong for the two to be apart.
+	switch apart := min(int64(before.time-r.Begin()), int64(r.Time-before.begin)); {
+	case apart <= 0:
 		c.j.Held()
-	case before.time-begin <= clockError:
+	case apart <= clockError:
 		c.j.Undecided(analysis.Race)
 	default:
 		c.j.Broken(func() *analysis.Evidence {
-			return analysis.Show(r.Queue, &r.Header, "CPU %d ran the qdisc while CPU %d had been running it for %d ns more", r.CPU, before.cpu, before.time-begin).
-				With("overlap", "ns", int64(before.time-begin)).With("begin", "ns", int64(begin)).With("other_end", "ns", int64(before.time))
+			return analysis.Show(r.Queue, &r.Header, "CPU %d ran the qdisc while CPU %d did: their clocks would have to differ by %d ns", r.CPU, before.cpu, apart).
+				With("begin", "ns", int64(r.Begin())).With("end", "ns", int64(r.Time)).
+				With("other_begin", "ns", int64(before.begin)).With("other_end", "ns", int64(before.time))
 		})
 	}
 }

@@ -143,10 +143,19 @@ var moreSpoils = map[string][]spoiled{
 		}
 	}), suspect: true}},
 	"N6": {{spoil: apart(func(t *trace) {
-		t.again()
-		r := last[event.Run](t, 1)
-		r.Time, r.Dur = r.Time+60_000, r.Dur+60_000
+		var runs [2]*runB
+		for cpu := range runs {
+			t.cpu = uint16(cpu)
+			runs[cpu] = t.run()
+			runs[cpu].dequeue(1, 142, 0)
+			runs[cpu].send(sent{})
+		}
 		t.tick(100_000)
+		for cpu, r := range runs {
+			t.cpu = uint16(cpu)
+			r.end()
+		}
+		t.cpu = 0
 	})}},
 	"N7": {{spoil: apart(func(t *trace) {
 		r := t.run()
