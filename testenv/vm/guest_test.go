@@ -70,6 +70,9 @@ func TestScenarios(t *testing.T) {
 func checkScenario(t *testing.T, name, dir string) {
 	var oc outcome
 	readJSON(t, filepath.Join(dir, "result.json"), &oc)
+	if oc.Exit == exitSkip && name == "queues" {
+		t.Skip(oc.Failure) // it needs a device of several queues, and has a test of its own in accept
+	}
 	if oc.Exit != 0 || oc.Scenario != name || !strings.HasPrefix(oc.Release, "6.1.") {
 		t.Errorf("result.json: %+v", oc)
 	}
