@@ -4,7 +4,6 @@ package rules
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"github.com/txtrace/txtrace/internal/analysis"
@@ -19,78 +18,111 @@ import (
 // it.
 const patience = 5e9 // ns
 
-// awaits are what is waited for, by what it is of. What is of no more interest
-// is forgotten; what still waits at the end is an instance only if it is late.
-type awaits[K comparable, W any] struct {
+// awaits judge what is waited for. What is of no more interest is forgotten;
+// what still waits at the end is an instance only if it is late.
+type awaits[W any] struct {
 	j     *analysis.Judge
 	limit uint64 // ns
-	show  func(w W, late uint64) *analysis.Evidence
-	open  map[K]awaited[W]
-	seen  map[K]uint64 // when it last came, ns
+	show  func(w *W, late uint64) *analysis.Evidence
+	all   []*await[W]
 	n     int
 }
 
-type awaited[W any] struct {
+// await is one thing that may be waited for, of a queue, a qdisc or a socket.
+type await[W any] struct {
 	what  W
-	since uint64
-	n     int
+	open  bool
+	since uint64 // ns
+	seen  uint64 // when it last came, ns
+	n     int    // order of begin, 0 before the first
 }
 
-// maxAwaits bounds what is waited for at a time.
-const maxAwaits = 1 << 12
-
-func newAwaits[K comparable, W any](j *analysis.Judge, show func(W, uint64) *analysis.Evidence) *awaits[K, W] {
-	return &awaits[K, W]{j: j, limit: j.Limit(patience), show: show, open: make(map[K]awaited[W]), seen: make(map[K]uint64)}
+func newAwaits[W any](j *analysis.Judge, show func(*W, uint64) *analysis.Evidence) *awaits[W] {
+	return &awaits[W]{j: j, limit: j.Limit(patience), show: show}
 }
 
 // begin waits from since on, unless it is waited for already. What was handed
 // out too early, within a run that was longer, has come.
-func (a *awaits[K, W]) begin(k K, since uint64, what W) {
-	if _, ok := a.open[k]; ok || len(a.open) >= maxAwaits {
+func (a *awaits[W]) begin(w *await[W], since uint64, what *W) {
+	switch {
+	case w.open:
 		return
-	}
-	if a.seen[k] > since {
+	case w.seen > since:
 		a.j.Held()
 		return
+	case w.n == 0:
+		a.all = append(a.all, w)
 	}
 	a.n++
-	a.open[k] = awaited[W]{what, since, a.n}
+	w.what, w.open, w.since, w.n = *what, true, since, a.n
 }
 
 // came says that it came at a time.
-func (a *awaits[K, W]) came(k K, at uint64) {
-	if len(a.seen) < maxAwaits || a.seen[k] > 0 {
-		a.seen[k] = max(a.seen[k], at)
-	}
-	w, ok := a.open[k]
+func (a *awaits[W]) came(w *await[W], at uint64) {
+	w.seen = max(w.seen, at)
 	switch {
-	case !ok || at < w.since:
+	case !w.open || at < w.since:
 		return
 	case at-w.since <= a.limit:
 		a.j.Held()
 	default:
 		a.late(w, at)
 	}
-	delete(a.open, k)
+	w.open = false
 }
 
-func (a *awaits[K, W]) late(w awaited[W], at uint64) {
+func (a *awaits[W]) late(w *await[W], at uint64) {
 	a.j.SuspectIf(analysis.Claim{Over: analysis.Span{From: w.since, To: at}}, func() *analysis.Evidence {
-		return a.show(w.what, at-w.since).With("waited", "ns", int64(at-w.since))
+		return a.show(&w.what, at-w.since).With("waited", "ns", int64(at-w.since))
 	})
 }
 
-// forget waits no more for what is of certain ones.
-func (a *awaits[K, W]) forget(is func(K, W) bool) {
-	maps.DeleteFunc(a.open, func(k K, w awaited[W]) bool { return is(k, w.what) })
+// forget waits no more for what is so.
+func (a *awaits[W]) forget(is func(*W) bool) {
+	for _, w := range a.all {
+		if w.open && is(&w.what) {
+			w.open = false
+		}
+	}
 }
 
-func (a *awaits[K, W]) end(e *analysis.End) {
-	left := slices.SortedFunc(maps.Values(a.open), func(x, y awaited[W]) int { return cmp.Compare(x.n, y.n) })
-	for _, w := range left {
-		if e.LastNS > w.since+a.limit {
+func (a *awaits[W]) end(e *analysis.End) {
+	slices.SortFunc(a.all, func(x, y *await[W]) int { return cmp.Compare(x.n, y.n) })
+	for _, w := range a.all {
+		if w.open && e.LastNS > w.since+a.limit {
 			a.late(w, e.LastNS)
 		}
+	}
+}
+
+// awaitsBy are awaits of what has a key, as many as fit.
+type awaitsBy[K comparable, W any] struct {
+	*awaits[W]
+	by map[K]*await[W]
+}
+
+// maxAwaits bounds what is followed by key.
+const maxAwaits = 1 << 14
+
+func newAwaitsBy[K comparable, W any](j *analysis.Judge, show func(*W, uint64) *analysis.Evidence) awaitsBy[K, W] {
+	return awaitsBy[K, W]{newAwaits(j, show), make(map[K]*await[W])}
+}
+
+func (a awaitsBy[K, W]) begin(k K, since uint64, what *W) {
+	w := a.by[k]
+	if w == nil {
+		if len(a.by) >= maxAwaits {
+			return
+		}
+		w = new(await[W])
+		a.by[k] = w
+	}
+	a.awaits.begin(w, since, what)
+}
+
+func (a awaitsBy[K, W]) came(k K, at uint64) {
+	if w := a.by[k]; w != nil {
+		a.awaits.came(w, at)
 	}
 }
 

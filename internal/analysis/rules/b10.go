@@ -18,13 +18,14 @@ var b10 = analysis.Rule{
 	Strength:   analysis.Heuristic,
 	Antecedent: "a hand-over that left its queue stopped by BQL, until a completion",
 	New: func(j *analysis.Judge) analysis.Checks {
-		c := checkB10{newAwaits[*analysis.Queue](j, showB10)}
+		c := checkB10{wait: newAwaits(j, showB10)}
 		return analysis.Checks{Handover: c.handover, Completion: c.completion, Notice: c.notice, End: c.wait.end}
 	},
 }
 
 type checkB10 struct {
-	wait *awaits[*analysis.Queue, analysis.Handover]
+	wait   *awaits[analysis.Handover]
+	queues analysis.PerQueue[await[analysis.Handover]]
 }
 
 // handover: a direct send does not ask for STACK, so hand-overs may go on.
@@ -32,27 +33,23 @@ func (c *checkB10) handover(h *analysis.Handover) {
 	if h.Partial() {
 		return
 	}
+	q := c.queues.At(h.Queue)
 	if model.QueueState(h.TxqStateBegin)&model.QueueStack == 0 {
-		c.wait.came(h.Queue, h.Begin())
+		c.wait.came(q, h.Begin())
 	}
 	if model.QueueState(h.TxqStateEnd)&model.QueueStack != 0 {
-		c.wait.begin(h.Queue, h.Time, *h)
+		c.wait.begin(q, h.Time, h)
 	}
 }
 
-func (c *checkB10) completion(s *analysis.Completion) { c.wait.came(s.Queue, s.Time) }
+func (c *checkB10) completion(s *analysis.Completion) { c.wait.came(c.queues.At(s.Queue), s.Time) }
 
 // notice: a device that changes may stop for longer.
-func (c *checkB10) notice(n *analysis.Notice) { forgetDevice(c.wait, n.Device) }
-
-// forgetDevice waits no more for queues of a device that changed.
-func forgetDevice[W any](a *awaits[*analysis.Queue, W], d *analysis.Device) {
-	if d != nil {
-		a.forget(func(q *analysis.Queue, _ W) bool { return q.Device == d })
-	}
+func (c *checkB10) notice(n *analysis.Notice) {
+	c.wait.forget(func(h *analysis.Handover) bool { return h.Queue.Device == n.Device })
 }
 
-func showB10(h analysis.Handover, late uint64) *analysis.Evidence {
+func showB10(h *analysis.Handover, late uint64) *analysis.Evidence {
 	return analysis.Show(h.Queue, &h.Header, "BQL stopped the queue with %d bytes in flight, and for %d ms nothing was completed", h.NumQueuedEnd-h.NumComplEnd, ms(late)).
 		With("in_flight", "bytes", int64(h.NumQueuedEnd-h.NumComplEnd))
 }

@@ -18,19 +18,20 @@ var b17 = analysis.Rule{
 	Strength:   analysis.Heuristic,
 	Antecedent: "a completion that started a queue that BQL had stopped while its qdisc held packets, and not by itself",
 	New: func(j *analysis.Judge) analysis.Checks {
-		c := checkB17{wait: newAwaits[*analysis.Queue](j, showB17)}
+		c := checkB17{wait: newAwaits(j, showB17)}
 		return analysis.Checks{Run: c.run, Completion: c.completion, Notice: c.notice, End: c.wait.end}
 	},
 }
 
 // heldUp is a queue that BQL stopped while its qdisc held packets.
 type heldUp struct {
-	qlen uint32
-	time uint64
+	qlen  uint32
+	time  uint64
+	start await[started] // of the queue, by a completion
 }
 
 type checkB17 struct {
-	wait   *awaits[*analysis.Queue, started]
+	wait   *awaits[started]
 	queues analysis.PerQueue[heldUp]
 }
 
@@ -43,11 +44,11 @@ type started struct {
 // run: one that gives nothing is not recorded. From 6.19 on netif_schedule_queue leaves the run to the owner of the
 // list of deferred packets, whose run it is then.
 func (c *checkB17) run(r *analysis.Run) {
-	c.wait.came(r.Queue, r.Time)
 	q := c.queues.At(r.Queue)
-	*q = heldUp{}
+	c.wait.came(&q.start, r.Time)
+	q.qlen = 0
 	if r.OneTxQueue() && r.WorkConserving() && r.QlenEnd > 0 && !r.PerCPUQlen() && model.QueueState(r.TxqStateEnd)&model.QueueStack != 0 {
-		*q = heldUp{r.QlenEnd, r.Time}
+		q.qlen, q.time = r.QlenEnd, r.Time
 	}
 }
 
@@ -58,14 +59,16 @@ func (c *checkB17) completion(s *analysis.Completion) {
 		return
 	}
 	if s.Step.Outcome != model.OutcomeReset {
-		c.wait.begin(s.Queue, s.Time, started{*s, q.qlen})
+		c.wait.begin(&q.start, s.Time, &started{*s, q.qlen})
 	}
-	*q = heldUp{}
+	q.qlen = 0
 }
 
-func (c *checkB17) notice(n *analysis.Notice) { forgetDevice(c.wait, n.Device) }
+func (c *checkB17) notice(n *analysis.Notice) {
+	c.wait.forget(func(s *started) bool { return s.Queue.Device == n.Device })
+}
 
-func showB17(s started, late uint64) *analysis.Evidence {
+func showB17(s *started, late uint64) *analysis.Evidence {
 	return analysis.Show(s.Queue, &s.Header, "a completion started the queue, and for %d ms the %d packets in its qdisc were not sent", ms(late), s.qlen).
 		With("qlen", "packets", int64(s.qlen))
 }

@@ -13,20 +13,21 @@ import (
 // until the next hand-over to the queue, whose doorbell tells of them too.
 type checkDoorbell struct {
 	owes   func(*analysis.Handover) bool
-	wait   *awaits[*analysis.Queue, analysis.Handover]
-	queues analysis.PerQueue[doneDoorbell]
+	wait   *awaits[analysis.Handover]
+	queues analysis.PerQueue[doorbellOf]
 }
 
-// doneDoorbell is what was last seen to be completed of a queue.
-type doneDoorbell struct {
-	numCompleted uint32
+// doorbellOf is what is followed of a queue.
+type doorbellOf struct {
+	numCompleted uint32 // when it was last seen
 	time         uint64
+	owed         await[analysis.Handover]
 }
 
 // doorbell makes the checks of a rule that says which hand-overs owe one.
 func doorbell(j *analysis.Judge, owes func(*analysis.Handover) bool, says string) analysis.Checks {
 	c := &checkDoorbell{owes: owes}
-	c.wait = newAwaits[*analysis.Queue](j, func(h analysis.Handover, late uint64) *analysis.Evidence {
+	c.wait = newAwaits(j, func(h *analysis.Handover, late uint64) *analysis.Evidence {
 		return analysis.Show(h.Queue, &h.Header, says+", and for %d ms its packets were not completed", ms(late)).
 			With("attempts", "", int64(h.Attempts)).With("busy", "", int64(h.Busy)).With("rest", "packets", int64(h.Rest)).
 			With("uncharged", "packets", int64(h.Uncharged)).With("num_queued", "bytes", int64(h.NumQueuedEnd))
@@ -38,49 +39,51 @@ func (c *checkDoorbell) handover(h *analysis.Handover) {
 	if h.Partial() {
 		return
 	}
-	c.completed(h.Queue, h.NumComplBegin, h.Begin())
-	c.next(h)
+	q := c.queues.At(h.Queue)
+	c.completed(q, h.NumComplBegin, h.Begin())
+	c.next(q, h)
 	if h.Reset() || h.Nested() || h.Hand.Charged == 0 || !c.owes(h) {
 		return
 	}
-	done := c.queues.At(h.Queue)
-	if done.time > h.Time && int32(done.numCompleted-h.NumQueuedEnd) >= 0 {
-		c.wait.came(h.Queue, done.time) // within the same run, handed out before
+	if q.time > h.Time && int32(q.numCompleted-h.NumQueuedEnd) >= 0 {
+		c.wait.came(&q.owed, q.time) // within the same run, handed out before
 	}
-	c.wait.begin(h.Queue, h.Time, *h)
+	c.wait.begin(&q.owed, h.Time, h)
 }
 
 func (c *checkDoorbell) completion(s *analysis.Completion) {
 	if s.Torn() {
 		return
 	}
+	q := c.queues.At(s.Queue)
 	if s.Step.Outcome == model.OutcomeReset {
-		delete(c.wait.open, s.Queue)
+		q.owed.open = false
 	}
-	c.completed(s.Queue, s.NumCompleted, s.Time)
+	c.completed(q, s.NumCompleted, s.Time)
 }
 
 // completed: all that was charged until the end of the hand-over is done with.
-func (c *checkDoorbell) completed(q *analysis.Queue, numCompleted uint32, at uint64) {
-	if done := c.queues.At(q); at > done.time {
-		*done = doneDoorbell{numCompleted, at}
+func (c *checkDoorbell) completed(q *doorbellOf, numCompleted uint32, at uint64) {
+	if at > q.time {
+		q.numCompleted, q.time = numCompleted, at
 	}
-	if w, ok := c.wait.open[q]; ok && int32(numCompleted-w.what.NumQueuedEnd) >= 0 {
-		c.wait.came(q, at)
+	if q.owed.open && int32(numCompleted-q.owed.what.NumQueuedEnd) >= 0 {
+		c.wait.came(&q.owed, at)
 	}
 }
 
 // next ends the wait for what is not completed when a hand-over begins: it rings
 // for what came before. What is late by then came too late.
-func (c *checkDoorbell) next(h *analysis.Handover) {
-	w, ok := c.wait.open[h.Queue]
+func (c *checkDoorbell) next(q *doorbellOf, h *analysis.Handover) {
 	switch {
-	case !ok:
-	case !h.Reset() && h.Begin() > w.since+c.wait.limit:
-		c.wait.came(h.Queue, h.Begin())
+	case !q.owed.open:
+	case !h.Reset() && h.Begin() > q.owed.since+c.wait.limit:
+		c.wait.came(&q.owed, h.Begin())
 	default:
-		delete(c.wait.open, h.Queue)
+		q.owed.open = false
 	}
 }
 
-func (c *checkDoorbell) notice(n *analysis.Notice) { forgetDevice(c.wait, n.Device) }
+func (c *checkDoorbell) notice(n *analysis.Notice) {
+	c.wait.forget(func(h *analysis.Handover) bool { return h.Queue.Device == n.Device })
+}

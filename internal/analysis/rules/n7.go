@@ -18,19 +18,13 @@ var n7 = analysis.Rule{
 	Strength:   analysis.Heuristic,
 	Antecedent: "a run that left its qdisc, which holds nothing back, scheduled and not empty, and the queue not stopped",
 	New: func(j *analysis.Judge) analysis.Checks {
-		c := checkN7{newAwaits[uint64](j, showN7)}
+		c := checkN7{newAwaitsBy[uint64](j, showN7)}
 		return analysis.Checks{Run: c.run, Notice: c.notice, End: c.wait.end}
 	},
 }
 
 type checkN7 struct {
-	wait *awaits[uint64, leftN7] // by qdisc
-}
-
-// leftN7 is how a run left its qdisc.
-type leftN7 struct {
-	analysis.Evidence
-	device *analysis.Device
+	wait awaitsBy[uint64, analysis.Run] // by qdisc
 }
 
 // run: one that gives nothing is not recorded, so the next one must give
@@ -39,20 +33,16 @@ func (c *checkN7) run(r *analysis.Run) {
 	c.wait.came(r.Qdisc, r.Time)
 	gives := r.OneTxQueue() && r.WorkConserving() && !r.PerCPUQlen() && r.QlenEnd > 0 && model.Startable(model.QueueState(r.TxqStateEnd))
 	if gives && !r.Partial() && r.Scheduled() {
-		e := analysis.ShowAt(r.Time, "").Of(r.Queue).Record(&r.Header).
-			With("qlen", "packets", int64(r.QlenEnd)).With("qdisc_state_end", "", int64(r.QdiscStateEnd))
-		c.wait.begin(r.Qdisc, r.Time, leftN7{*e, r.Queue.Device})
+		c.wait.begin(r.Qdisc, r.Time, r)
 	}
 }
 
 // notice: a device that changes may get another qdisc.
 func (c *checkN7) notice(n *analysis.Notice) {
-	if n.Device != nil {
-		c.wait.forget(func(_ uint64, w leftN7) bool { return w.device == n.Device })
-	}
+	c.wait.forget(func(r *analysis.Run) bool { return r.Queue.Device == n.Device })
 }
 
-func showN7(w leftN7, late uint64) *analysis.Evidence {
-	e := w.Evidence
-	return e.Saying("a run left the qdisc scheduled with packets in it, and for %d ms it was not run again", ms(late))
+func showN7(r *analysis.Run, late uint64) *analysis.Evidence {
+	return analysis.Show(r.Queue, &r.Header, "a run left the qdisc scheduled with packets in it, and for %d ms it was not run again", ms(late)).
+		With("qlen", "packets", int64(r.QlenEnd)).With("qdisc_state_end", "", int64(r.QdiscStateEnd))
 }

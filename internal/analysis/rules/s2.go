@@ -18,18 +18,19 @@ var s2 = analysis.Rule{
 	Strength:   analysis.Heuristic,
 	Antecedent: "a completion that left a queue empty and stopped by its driver",
 	New: func(j *analysis.Judge) analysis.Checks {
-		c := checkS2{newAwaits[*analysis.Queue](j, showS2)}
+		c := checkS2{wait: newAwaits(j, showS2)}
 		return analysis.Checks{Handover: c.handover, Completion: c.completion, Notice: c.notice, End: c.wait.end}
 	},
 }
 
 type checkS2 struct {
-	wait *awaits[*analysis.Queue, analysis.Completion]
+	wait   *awaits[analysis.Completion]
+	queues analysis.PerQueue[await[analysis.Completion]]
 }
 
 func (c *checkS2) handover(h *analysis.Handover) {
 	if !h.Partial() && model.QueueState(h.TxqStateBegin)&model.QueueDrv == 0 {
-		c.wait.came(h.Queue, h.Begin())
+		c.wait.came(c.queues.At(h.Queue), h.Begin())
 	}
 }
 
@@ -37,16 +38,18 @@ func (c *checkS2) completion(s *analysis.Completion) {
 	switch {
 	case s.Torn():
 	case model.QueueState(s.TxqState)&model.QueueDrv == 0, s.NumQueued != s.NumCompleted:
-		c.wait.came(s.Queue, s.Time)
+		c.wait.came(c.queues.At(s.Queue), s.Time)
 	case s.NumQueued != 0: // BQL was not reset just now
-		c.wait.begin(s.Queue, s.Time, *s)
+		c.wait.begin(c.queues.At(s.Queue), s.Time, s)
 	}
 }
 
 // notice: a driver stops its queues when the link goes, too.
-func (c *checkS2) notice(n *analysis.Notice) { forgetDevice(c.wait, n.Device) }
+func (c *checkS2) notice(n *analysis.Notice) {
+	c.wait.forget(func(s *analysis.Completion) bool { return s.Queue.Device == n.Device })
+}
 
-func showS2(s analysis.Completion, late uint64) *analysis.Evidence {
+func showS2(s *analysis.Completion, late uint64) *analysis.Evidence {
 	return analysis.Show(s.Queue, &s.Header, "the queue is empty and stopped by its driver for %d ms", ms(late)).
 		With("num_queued", "bytes", int64(s.NumQueued)).With("txq_state", "", int64(s.TxqState))
 }

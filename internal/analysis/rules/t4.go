@@ -18,7 +18,7 @@ var t4 = analysis.Rule{
 	Strength:   analysis.Heuristic,
 	Antecedent: "a socket that was held back, until a free met it, or it went on",
 	New: func(j *analysis.Judge) analysis.Checks {
-		wait := newAwaits[analysis.SockID](j, func(t analysis.Throttle, late uint64) *analysis.Evidence {
+		wait := newAwaitsBy[analysis.SockID](j, func(t *analysis.Throttle, late uint64) *analysis.Evidence {
 			return analysis.Show(nil, &t.Header, "a socket was held back with %d bytes on their way, and for %d ms nothing called it back", t.WmemEnd, ms(late)).
 				With("wmem", "bytes", int64(t.WmemEnd)).With("tsq_end", "", int64(t.TSQEnd))
 		})
@@ -27,7 +27,7 @@ var t4 = analysis.Rule{
 				id := analysis.SockID{Sock: t.Sock, Birth: t.Birth}
 				wait.came(id, t.Begin()) // it had gone on
 				if !t.Queued() {         // else a free met it already
-					wait.begin(id, t.Time, *t)
+					wait.begin(id, t.Time, t)
 				}
 			},
 			Wfree:  func(w *analysis.Wfree) { wait.came(analysis.SockID{Sock: w.Sock, Birth: w.Birth}, w.Time) },

@@ -18,7 +18,7 @@ var t6 = analysis.Rule{
 	Strength:   analysis.Heuristic,
 	Antecedent: "a free that queued a socket",
 	New: func(j *analysis.Judge) analysis.Checks {
-		wait := newAwaits[analysis.SockID](j, func(w analysis.Wfree, late uint64) *analysis.Evidence {
+		wait := newAwaitsBy[analysis.SockID](j, func(w *analysis.Wfree, late uint64) *analysis.Evidence {
 			return analysis.Show(nil, &w.Header, "a free queued a socket for the TSQ handler, which did not come to it for %d ms", ms(late)).
 				With("tsq_end", "", int64(w.TSQEnd)).With("wmem", "bytes", int64(w.WmemEnd))
 		})
@@ -26,7 +26,7 @@ var t6 = analysis.Rule{
 			Throttle: func(t *analysis.Throttle) { wait.came(analysis.SockID{Sock: t.Sock, Birth: t.Birth}, t.Begin()) },
 			Wfree: func(w *analysis.Wfree) {
 				if model.TSQFlags(w.TSQEnd)&model.TSQQueued != 0 {
-					wait.begin(analysis.SockID{Sock: w.Sock, Birth: w.Birth}, w.Time, *w)
+					wait.begin(analysis.SockID{Sock: w.Sock, Birth: w.Birth}, w.Time, w)
 				}
 			},
 			Resume: func(r *analysis.Resume) { wait.came(analysis.SockID{Sock: r.Sock, Birth: r.Birth}, r.Time) },
