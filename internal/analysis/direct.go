@@ -14,6 +14,12 @@ type Direct struct {
 	Whole    bool // no record of its CPU is missing while it ran
 }
 
+// Dequeued says that it sends what a run dequeued last.
+func (d *Direct) Dequeued() bool { return d.From == event.FromDequeue }
+
+// Origin says that From is one of those that there are.
+func (d *Direct) Origin() bool { return d.From <= event.FromUnknown }
+
 // Bypass says that the packet never sat in the qdisc.
 func (d *Direct) Bypass() bool { return d.From == event.FromBypass }
 

@@ -48,6 +48,9 @@ func (h *Handover) Completed() bool {
 // AvailEnd is dql_avail at the end, in bytes.
 func (h *Handover) AvailEnd() int32 { return int32(h.AdjLimitEnd - h.NumQueuedEnd) }
 
+// DrvStopped says that the driver had stopped the queue after its last attempt.
+func (h *Handover) DrvStopped() bool { return h.TxqStateLast&event.DrvXoff != 0 }
+
 // DriverBusy says that the driver refused the last frame it was offered
 // (NETDEV_TX_BUSY).
 func (h *Handover) DriverBusy() bool { return h.Busy > 0 }

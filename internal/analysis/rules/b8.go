@@ -102,6 +102,8 @@ func (c *checkB8) handover(h *analysis.Handover) {
 	q.handed = true
 	q.numQueued, q.time, q.known = h.NumQueuedEnd, h.Time, true
 	switch {
+	case h.Attempts > 0 && h.Hand.Charged+h.BusyCharged != h.Charged():
+		c.strays(h)
 	case h.Taken() == 0:
 	case h.Charged() > 0:
 		dev.charges = true
@@ -112,21 +114,22 @@ func (c *checkB8) handover(h *analysis.Handover) {
 	}
 }
 
-// charged: num_queued moves by what the attempts charged and by nothing else,
-// for the transmit lock is held; and that is what was handed over.
-func (c *checkB8) charged(dev *chargesB8, h *analysis.Handover) {
-	if h.Hand.Charged+h.BusyCharged != h.Charged() {
-		if h.Queue.Lockless() {
-			c.j.Undecided(analysis.Race)
-			return
-		}
-		c.j.Broken(func() *analysis.Evidence {
-			return analysis.Show(h.Queue, &h.Header, "num_queued moved by %d bytes in a hand-over, its attempts account for %d", h.Charged(), h.Hand.Charged+h.BusyCharged).
-				With("moved", "bytes", int64(h.Charged())).With("charged", "bytes", int64(h.Hand.Charged)).
-				With("busy_charged", "bytes", int64(h.BusyCharged))
-		})
+// strays: num_queued moves by what the attempts charged and by nothing else,
+// for the transmit lock is held.
+func (c *checkB8) strays(h *analysis.Handover) {
+	if h.Queue.Lockless() {
+		c.j.Undecided(analysis.Race)
 		return
 	}
+	c.j.Broken(func() *analysis.Evidence {
+		return analysis.Show(h.Queue, &h.Header, "num_queued moved by %d bytes in a hand-over, its attempts account for %d", h.Charged(), h.Hand.Charged+h.BusyCharged).
+			With("moved", "bytes", int64(h.Charged())).With("charged", "bytes", int64(h.Hand.Charged)).
+			With("busy_charged", "bytes", int64(h.BusyCharged))
+	})
+}
+
+// charged: what is charged is what was handed over.
+func (c *checkB8) charged(dev *chargesB8, h *analysis.Handover) {
 	c.j.Held()
 	if h.Rest > 0 || h.Uncharged > 0 || h.Cut() || h.Direct == nil {
 		return

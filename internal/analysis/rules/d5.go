@@ -9,17 +9,52 @@ import (
 
 var d5 = analysis.Rule{
 	ID:         "D5",
-	Sentence:   "A batch from gso_skb is one packet, or one list on kernels that requeue lists, and is not validated again.",
+	Sentence:   "A batch from gso_skb is one packet, or one list on kernels that requeue lists, and is not validated again; what did not come from there is.",
 	Why:        "Packets that came back were validated and segmented already. A second time would cost, and checksum or segment what is no longer as it was.",
 	Documents:  []string{"000_dfeb1c712f3ce5c5", "0345552a653c"},
 	Kernel:     "dequeue_skb",
 	Needs:      []string{"dequeue", "direct"},
 	Switches:   []model.Switch{model.SwitchRequeue},
 	Strength:   analysis.Exact,
-	Antecedent: "a batch from gso_skb",
+	Antecedent: "a batch from gso_skb, or one that was not validated",
 	New: func(j *analysis.Judge) analysis.Checks {
-		return analysis.Checks{Batch: func(b *analysis.Batch) { judgeD5(j, b) }}
+		c := &checkD5{j: j, parked: make(map[uint64]parkedD5)}
+		return analysis.Checks{Batch: c.batch, Direct: c.direct}
 	},
+}
+
+// parkedD5 is how many packets gso_skb held when it was last seen.
+type parkedD5 struct {
+	packets uint32
+	time    uint64
+}
+
+type checkD5 struct {
+	j      *analysis.Judge
+	parked map[uint64]parkedD5 // by qdisc
+}
+
+// direct is the only one that puts something into gso_skb.
+func (c *checkD5) direct(d *analysis.Direct) { c.saw(d.Qdisc, d.GsoQlenEnd, d.Time) }
+
+func (c *checkD5) saw(qdisc uint64, packets uint32, time uint64) {
+	if _, known := c.parked[qdisc]; known || len(c.parked) < maxQdiscs {
+		c.parked[qdisc] = parkedD5{packets, time}
+	}
+}
+
+func (c *checkD5) batch(b *analysis.Batch) {
+	before, known := c.parked[b.Qdisc]
+	c.saw(b.Qdisc, b.GsoQlen, b.Time)
+	if known && before.packets == 0 && before.time < b.Time && b.GsoQlen == 0 && b.Direct != nil && b.Direct.Validate == 0 {
+		c.j.BrokenIf(analysis.Claim{Over: analysis.Span{From: before.time, To: b.Time}}, func() *analysis.Evidence {
+			return analysis.Show(b.Queue, &b.Header, "a batch of %d packets was not validated although gso_skb, where such come from, was empty", b.Listed()).
+				Record(&b.Direct.Header).With("packets", "packets", int64(b.Listed())).With("validate", "", 0).
+				With("seen_empty_before", "ns", int64(b.Time-before.time))
+		})
+		return
+	}
+	judgeD5(c.j, b)
 }
 
 // judgeD5 also tells the variants apart: a kernel that requeues lists keeps one

@@ -19,7 +19,7 @@ var m11 = analysis.Rule{
 	Gate:       true,
 	New: func(j *analysis.Judge) analysis.Checks {
 		c := &checkM11{j: j}
-		return analysis.Checks{Run: c.run, Handover: c.handover, Completion: c.completion}
+		return analysis.Checks{Run: c.run, Direct: c.direct, Handover: c.handover, Completion: c.completion}
 	},
 }
 
@@ -58,6 +58,19 @@ func (c *checkM11) run(r *analysis.Run) {
 	})
 }
 
+// direct: a send came from a place that there is, inside of the run that
+// dequeued it, and what did not come out of the qdisc was validated: only what
+// a driver gave back has been before.
+func (c *checkM11) direct(d *analysis.Direct) {
+	if d.Origin() && (!d.Bypass() || d.Validate != 0 || !d.Whole) && (!d.Dequeued() || d.Parent != 0) {
+		return
+	}
+	c.j.Broken(func() *analysis.Evidence {
+		return analysis.Show(d.Queue, &d.Header, "a send says that it came from %d and was validated: %d", d.From, d.Validate).
+			With("from", "", int64(d.From)).With("validate", "", int64(d.Validate))
+	})
+}
+
 // kin: a run and its parts that are all there say the same of each other.
 func (c *checkM11) kin(r *analysis.Run) {
 	odd := r.Odd()
@@ -72,7 +85,8 @@ func (c *checkM11) kin(r *analysis.Run) {
 }
 
 // handover: the last attempt was refused or it was not, and of the attempts
-// that were not, each owes a doorbell at most, the last of the list one; they
+// that were not, each owes a doorbell at most, the last of the list one, and one
+// after which the driver had stopped the queue; they
 // charged something unless none did, and the kernel's answer is the last one's,
 // or that the queue is busy when packets were left.
 func (c *checkM11) handover(h *analysis.Handover) {
@@ -85,8 +99,10 @@ func (c *checkM11) handover(h *analysis.Handover) {
 		answer = netdevTxBusy
 	}
 	if h.DriverBusy() == (h.DriverRC == netdevTxBusy) &&
+		(h.OwedDrv > 0 || !h.DrvStopped() || h.DriverBusy() || h.Taken() == 0) &&
 		h.OwedDrv <= h.OwedAny && h.OwedAny <= h.Taken() && (h.OwedDrv > 0 || !all) &&
-		h.Uncharged <= h.Taken() && (h.Uncharged == h.Taken()) == (h.Hand.Charged == 0) && h.RC == answer {
+		h.Uncharged <= h.Taken() && (h.Uncharged == h.Taken()) == (h.Hand.Charged == 0) &&
+		(h.Busy > 0 || h.BusyCharged == 0) && h.RC == answer {
 		c.j.Held()
 		return
 	}

@@ -37,6 +37,12 @@ func judgeR1(j *analysis.Judge, d *analysis.Direct) {
 // droppedR1: without a hand-over and without a requeue, validation dropped the
 // whole list.
 func droppedR1(j *analysis.Judge, d *analysis.Direct) {
+	if d.Put() > 0 {
+		j.Broken(func() *analysis.Evidence {
+			return showR1(d, "of %d packets some were put back, and the answer was to go on", d.Packets)
+		})
+		return
+	}
 	if d.Validate == 0 {
 		j.Broken(func() *analysis.Evidence {
 			return showR1(d, "%d packets that needed no validation were neither handed over nor put back", d.Packets)

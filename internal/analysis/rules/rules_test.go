@@ -93,6 +93,26 @@ var spoils = map[string][]spoiled{
 		{spoil: func(t *trace) { first[event.Run](t).Directs++ }},
 		{spoil: func(t *trace) { first[event.Direct](t).First ^= 8 }},
 		{spoil: func(t *trace) { hand(t, anyHand).DriverRC = 16 }},
+		{spoil: func(t *trace) { hand(t, anyHand).RC = 16 }},
+		{spoil: func(t *trace) { hand(t, func(h *event.Hand) bool { return h.Rest > 0 }).RC = 0 }},
+		{spoil: func(t *trace) { hand(t, anyHand).Uncharged = hand(t, anyHand).Attempts }},
+		{spoil: func(t *trace) { hand(t, anyHand).Uncharged = hand(t, anyHand).Attempts + 1 }},
+		{spoil: func(t *trace) { hand(t, anyHand).BusyCharged = 1 }},
+		{spoil: func(t *trace) { first[event.Run](t).Empty = 2 }},
+		{spoil: func(t *trace) { first[event.Dequeue](t).Before++ }},
+		{spoil: func(t *trace) { first[event.Dequeue](t).Order++ }},
+		{spoil: func(t *trace) { first[event.Dequeue](t).Qdisc ^= 1 << 12 }},
+		{spoil: func(t *trace) { first[event.Direct](t).QdiscFlags ^= event.QdiscNoLock }},
+		{spoil: func(t *trace) { first[event.Direct](t).From = 3 }},
+		{spoil: func(t *trace) { // the driver stopped the queue, so that it must ring
+			h := hand(t, func(h *event.Hand) bool { return h.Rest == 12 && h.Busy == 0 })
+			h.OwedAny, h.OwedDrv = 0, 0
+		}},
+		{spoil: func(t *trace) { first[event.Direct](t).From = event.FromUnknown }},
+		{spoil: func(t *trace) {
+			where(t, func(d *event.Direct) bool { return d.From == event.FromBypass }).Validate = 0
+		}},
+		{spoil: func(t *trace) { last[event.Complete](t, 5).Jiffies += 1000 }},
 		{spoil: func(t *trace) { hand(t, func(h *event.Hand) bool { return h.Busy > 0 }).DriverRC = 0 }},
 		{spoil: func(t *trace) { hand(t, anyHand).OwedAny = 0 }},
 		{spoil: func(t *trace) { hand(t, anyHand).OwedAny, hand(t, anyHand).OwedDrv = 0, 0 }},
@@ -137,10 +157,15 @@ var spoils = map[string][]spoiled{
 			r.end()
 		}, also: []string{"D2"}},
 	},
-	"D5": {{spoil: func(t *trace) {
-		d := where(t, func(d *event.Dequeue) bool { return d.GsoQlen == 3 })
-		d.Walked, d.GsoQlen = 3, 3 // a list, and yet more entries
-	}}},
+	"D5": {
+		{spoil: func(t *trace) {
+			d := where(t, func(d *event.Dequeue) bool { return d.GsoQlen == 3 })
+			d.Walked, d.GsoQlen = 3, 3 // a list, and yet more entries
+		}},
+		{spoil: func(t *trace) { // gso_skb was empty before
+			where(t, func(d *event.Direct) bool { return d.Packets == 10 }).Validate = 0
+		}},
+	},
 	"D9": {{spoil: func(t *trace) {
 		d := where(t, func(d *event.Dequeue) bool { return d.Ifindex == 3 })
 		tooLong(d, 2)
@@ -181,6 +206,9 @@ var spoils = map[string][]spoiled{
 			d := where(t, func(d *event.Direct) bool { return d.Handovers == 0 })
 			d.GsoQlenEnd, d.RequeuesEnd = d.GsoQlenBegin, d.RequeuesBegin
 		}, also: []string{"D5"}},
+		{spoil: func(t *trace) { // put back, and told to go on
+			where(t, func(d *event.Direct) bool { return d.Handovers == 0 }).Result = 1
+		}},
 		{spoil: func(t *trace) { // vanished without validation
 			d := where(t, func(d *event.Direct) bool { return d.Handovers == 0 })
 			d.GsoQlenEnd, d.RequeuesEnd, d.Result, d.Validate = d.GsoQlenBegin, d.RequeuesBegin, 1, 0
