@@ -90,7 +90,13 @@ func (b *Batch) AvailDoubt() string {
 func (b *Batch) Cut() bool { return b.Flags&event.FlagWalkCut != 0 }
 
 // PerCPUQlen says that Qlen is not available: every CPU has its own count.
-func (b *Batch) PerCPUQlen() bool { return b.Flags&event.FlagPerCPU != 0 }
+func (b *Batch) PerCPUQlen() bool { return perCPUQlen(&b.Header, b.QdiscFlags) }
+
+// perCPUQlen says that a qdisc counts on each CPU. A lockless one does; one with
+// a lock may, too, and then its common count lacks what was requeued.
+func perCPUQlen(h *event.Header, flags uint32) bool {
+	return h.Flags&event.FlagPerCPU != 0 || flags&event.QdiscCPUStats != 0
+}
 
 // Mixed says that the list's skbs carry more than one queue_mapping.
 func (b *Batch) Mixed() bool { return b.Flags&event.FlagMixed != 0 }

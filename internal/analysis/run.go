@@ -43,7 +43,7 @@ func (r *Run) Partial() bool { return r.Flags&event.FlagPartial != 0 }
 
 // PerCPUQlen says that the qlen fields are not available: every CPU has its own
 // count.
-func (r *Run) PerCPUQlen() bool { return r.Flags&event.FlagPerCPU != 0 }
+func (r *Run) PerCPUQlen() bool { return perCPUQlen(&r.Header, r.QdiscFlags) }
 
 // Lasting says that it lasted longer than Dur can tell.
 func (r *Run) Lasting() bool { return r.Flags&event.FlagDurLong != 0 }

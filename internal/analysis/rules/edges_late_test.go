@@ -193,6 +193,12 @@ var lateEdges = []judged{
 		r.QlenEnd, r.Flags = 0, event.FlagPerCPU
 	}},
 
+	{rule: "D6", name: "a lock, and a count for each CPU", build: func(t *trace) {
+		t.qflags |= event.QdiscCPUStats
+		batch(5, 0, sent{n: 5, rest: 3, stop: event.DrvXoff}, nil)(t)
+		last[event.Run](t, 0).QlenEnd = 0
+	}},
+
 	{rule: "D8", name: "cut", build: batch(5, 0, sent{}, func(q *event.Dequeue, _ *event.Direct) { q.PktLen, q.Flags = 0, event.FlagWalkCut })},
 	{rule: "D8", name: "one byte less", build: batch(5, 0, sent{}, func(q *event.Dequeue, _ *event.Direct) { q.PktLen-- }), want: counts{0, 0, 1, 0, 0}},
 

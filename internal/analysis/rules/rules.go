@@ -39,6 +39,14 @@
 // back until nothing can speak against it any more. TestRandomLoss drops
 // records at random and must find no new fail.
 //
+// # What must come
+//
+// That something comes before long is judged by awaits: begin where the wait
+// begins, came for all that ends it, forget where a device changes. Such a rule
+// can be no more than suspect, and its limit is Judge.Limit, so that --time-scale
+// stretches it. What is handed out of a run comes late: a wait may begin after
+// what ended it was seen.
+//
 // # Variants
 //
 // Where kernels differ, name the switch in Rule.Switches and use Judge.Weigh:
