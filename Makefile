@@ -27,7 +27,7 @@ LEFT_OUT := out/left-out.txt
 
 .DEFAULT_GOAL := help
 .PHONY: help generate build check check-go check-c check-generate \
-	test test-setup test-unit test-long test-fuzz test-cli test-vm bench cost demo vm clean install
+	test test-setup test-unit test-long test-fuzz test-cli test-vm bench cost branches demo vm clean install
 
 help: ## print this
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -124,6 +124,19 @@ vm: build ## one guest: KERNEL=6.1 NIC=e1000e SCENARIO=bulk-udp OUT=out/bulk-udp
 	$(GO) build -o bin/vm ./testenv/vm
 	bin/vm -kernel $(KERNEL) $(if $(MODULES),-modules $(MODULES) )\
 		-nic $(NIC) -scenario $(SCENARIO) -seed $(SEED) -out $(OUT)
+
+# Three guests, of which only the last lets BQL see slack: testenv/branches says why.
+BRANCHES := out/branches
+branches: build ## how often real kernels took each branch of the model, in three guests
+	@$(GO) run ./testenv/setup test
+	$(GO) build -o bin/vm ./testenv/vm
+	bin/vm -kernel 6.1 -nic igb -scenario bounds,tcp-gso,tcp-small -out $(BRANCHES)/igb
+	bin/vm -kernel 6.12.43 -nic e1000e -scenario bulk-udp -out $(BRANCHES)/e1000e
+	bin/vm -kernel 7.2 -nic virtio -scenario bounds,bulk-udp -out $(BRANCHES)/virtio \
+		-qemu-arg -global -qemu-arg virtio-net-pci.tx=timer \
+		-qemu-arg -global -qemu-arg virtio-net-pci.x-txtimer=1000000 \
+		-qemu-arg -global -qemu-arg virtio-net-pci.x-txburst=16
+	$(GO) run ./testenv/branches $(BRANCHES)/igb/*/capture.txtrace $(BRANCHES)/e1000e/capture.txtrace $(BRANCHES)/virtio/*/capture.txtrace
 
 clean: ## remove what was built and recorded
 	rm -rf bin out

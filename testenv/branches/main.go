@@ -11,15 +11,7 @@
 //
 // It takes several guests to see all that must be. QEMU's NICs send within the
 // doorbell, so everything is always complete and no limit has slack; virtio can
-// be told to take its time:
-//
-//	vm -kernel 6.1 -nic igb -scenario bounds,tcp-gso,tcp-small -out A
-//	vm -kernel 6.12.43 -nic e1000e -scenario bulk-udp -out B
-//	vm -kernel 7.2 -nic virtio -scenario bounds,bulk-udp -out C \
-//		-qemu-arg -global -qemu-arg virtio-net-pci.tx=timer \
-//		-qemu-arg -global -qemu-arg virtio-net-pci.x-txtimer=1000000 \
-//		-qemu-arg -global -qemu-arg virtio-net-pci.x-txburst=16
-//	branches A/*/capture.txtrace B/capture.txtrace C/*/capture.txtrace
+// be told to take its time. make branches boots such guests and counts.
 package main
 
 import (
