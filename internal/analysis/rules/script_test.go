@@ -20,7 +20,8 @@ import (
 //
 //	queue NAME=V...          set the queue: kind, flags, limit, adj, min, max, counters, state, head (1: requeue there)
 //	kernel NAME=V...         weight, truesize, cpus, lacks (a fact without a source)
-//	on IFINDEX | txq N | cpu N | tick NS
+//	on IFINDEX | txq N | cpu N | tick NS | seconds N
+//	timeout                  the watchdog gives the queue up
 //	run ... end              a run; between them:
 //	  dequeue N LEN LEFT       a batch, LEFT stay in the qdisc
 //	  gso LEN                  a packet out of gso_skb
@@ -233,6 +234,10 @@ func (s *script) line(words []string) {
 		t.cpu = uint16(arg(0))
 	case "tick":
 		t.tick(uint64(arg(0)))
+	case "seconds":
+		t.second(uint64(arg(0)))
+	case "timeout":
+		t.put(&event.Notice{Subtype: event.NoticeWatchdog}, 0)
 	case "run":
 		s.r = t.run()
 		s.set(fields, &s.r.rec)
