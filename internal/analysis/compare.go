@@ -14,51 +14,64 @@ func (m *meter) compare(res *Result, end *End) []Comparison {
 	}
 	var cs []Comparison
 	for _, after := range res.Footer.Counters {
-		for _, before := range m.header.Counters {
-			if before.Netns == after.Netns && before.Ifindex == after.Ifindex {
-				cs = append(cs, m.compareDevice(end, &before, &after)...)
+		var before *capture.Counters
+		for i := range m.header.Counters {
+			if b := &m.header.Counters[i]; b.Netns == after.Netns && b.Ifindex == after.Ifindex {
+				before = b
 			}
 		}
+		cs = append(cs, m.compareDevice(end, before, &after)...)
 	}
 	return cs
 }
 
+// compareDevice compares what is there at the end with what was there before,
+// which is nil, or was another device, for one that came meanwhile: such a
+// one may have sent before, elsewhere.
 func (m *meter) compareDevice(end *End, before, after *capture.Counters) []Comparison {
 	var cs []Comparison
 	var taken, segments uint64
 	var of *Device
 	for _, q := range end.Queues {
-		if q.Netns != after.Netns || q.Ifindex != after.Ifindex || !m.queues.At(q).used {
+		if q.Netns != after.Netns || q.Ifindex != after.Ifindex || q.Removed || !m.queues.At(q).used {
 			continue
 		}
 		of = q.Device
 		for _, s := range m.queues.At(q).qdiscs {
-			segments += s.packets
+			segments += uint64(s.Packets)
 		}
 		taken += uint64(m.queues.At(q).handovers.Taken)
+		if of.Generation > 0 {
+			before = nil
+		}
 		cs = append(cs, m.compareQdiscs(q, before, after)...)
 		cs = append(cs, m.compareLimit(q, after)...)
 	}
 	switch {
-	case of == nil:
-		return nil
+	case of == nil || before == nil:
+		return cs
 	case of.CountsSegments():
 		taken = segments
 	}
 	c := Comparison{
-		Netns: after.Netns, Ifindex: after.Ifindex, Ifname: end.ifname(after.Netns, after.Ifindex),
+		Netns: after.Netns, Ifindex: after.Ifindex, Ifname: of.Ifname,
 		Name: "tx_packets", Unit: "packets", Ours: U64(taken), Kernel: U64(after.TxPackets - before.TxPackets),
 		Note: "drivers count frames, segments or skbs; sends outside of dev_hard_start_xmit count too",
 	}
 	return append(cs, c.decide())
 }
 
-// compareQdiscs compares the qdiscs that were run for a queue.
+// compareQdiscs compares the qdiscs that were run for a queue, those that are
+// still there.
 func (m *meter) compareQdiscs(q *Queue, before, after *capture.Counters) []Comparison {
 	var cs []Comparison
 	for _, sums := range m.sums(q) {
-		b, a := counterOf(before.Qdiscs, q, sums), counterOf(after.Qdiscs, q, sums)
-		if a == nil || b == nil || a.Qdisc != b.Qdisc {
+		a := counterOf(after.Qdiscs, q, &sums)
+		if a == nil {
+			continue
+		}
+		b, ok := q.atStart(before, a)
+		if !ok {
 			continue
 		}
 		base := Comparison{Netns: q.Netns, Ifindex: q.Ifindex, Ifname: q.Ifname, Qdisc: a.Kind}
@@ -66,22 +79,37 @@ func (m *meter) compareQdiscs(q *Queue, before, after *capture.Counters) []Compa
 			txq := q.Txq
 			base.Txq = &txq
 		}
-		add := func(name, unit string, ours, kernel uint64) {
+		add := func(name, unit string, ours U64, kernel uint64) {
 			c := base
-			c.Name, c.Unit, c.Ours, c.Kernel = name, unit, U64(ours), U64(kernel)
+			c.Name, c.Unit, c.Ours, c.Kernel = name, unit, ours, U64(kernel)
 			cs = append(cs, c.decide())
 		}
-		add("qdisc_packets", "packets", sums.packets, a.Packets-b.Packets)
-		add("qdisc_bytes", "bytes", sums.bytes, a.Bytes-b.Bytes)
-		add("qdisc_requeues", "packets", sums.requeues, a.Requeues-b.Requeues)
+		add("qdisc_packets", "packets", sums.Packets, a.Packets-b.Packets)
+		add("qdisc_bytes", "bytes", sums.Bytes, a.Bytes-b.Bytes)
+		add("qdisc_requeues", "packets", sums.Requeues, a.Requeues-b.Requeues)
 	}
 	return cs
+}
+
+// atStart is what a qdisc that is there at the end had counted when recording
+// began: what the header says, or nothing when a notice tells that it was made
+// since. It is not known where several of one handle followed each other.
+func (q *Queue) atStart(before *capture.Counters, after *capture.QdiscCounters) (b capture.QdiscCounters, ok bool) {
+	changes := q.qdiscs[after.Handle].changes
+	if before != nil {
+		for _, b := range before.Qdiscs {
+			if b.Qdisc == after.Qdisc {
+				return b, changes == 0
+			}
+		}
+	}
+	return b, changes == 1
 }
 
 // sums of the qdiscs that a queue's runs and sends were of. What a qdisc that
 // serves several queues did is spread over them: it is summed up under the
 // queue that stands for none.
-func (m *meter) sums(q *Queue) []qdiscSums {
+func (m *meter) sums(q *Queue) qdiscSums {
 	own := m.queues.At(q)
 	if q.shared() == nil {
 		return own.qdiscs
@@ -89,27 +117,24 @@ func (m *meter) sums(q *Queue) []qdiscSums {
 	if q.Txq != event.NoQueue {
 		return nil
 	}
-	var all queueMeter
+	var all qdiscSums
 	for _, one := range q.queues {
-		for _, s := range m.queues.At(one).qdiscs {
-			t := all.qdisc(s.handle)
-			t.kind, t.packets, t.bytes, t.requeues = s.kind, t.packets+s.packets, t.bytes+s.bytes, t.requeues+s.requeues
-		}
+		all = MergeQdiscs(all, m.queues.At(one).qdiscs)
 	}
-	return all.qdiscs
+	return all
 }
 
 const rootParent = 0xffffffff
 
 // counterOf finds the kernel's counters of a qdisc: by its handle, or, where it has
 // none (the default children of mq), by the queue it hangs under.
-func counterOf(qs []capture.QdiscCounters, q *Queue, s qdiscSums) *capture.QdiscCounters {
+func counterOf(qs []capture.QdiscCounters, q *Queue, s *QdiscReport) *capture.QdiscCounters {
 	for i := range qs {
 		k := &qs[i]
 		switch {
-		case k.Kind == "mq" || k.Kind == "mqprio" || k.Kind == "noqueue":
-		case s.handle != 0 && k.Handle == s.handle,
-			s.handle == 0 && k.Handle == 0 && (k.Parent == rootParent || k.Parent&0xffff == uint32(q.Txq)+1):
+		case holdsOthers(k.Kind), s.Kind != "" && k.Kind != s.Kind:
+		case s.Handle != 0 && k.Handle == s.Handle,
+			s.Handle == 0 && k.Handle == 0 && (k.Parent == rootParent || k.Parent&0xffff == uint32(q.Txq)+1):
 			return k
 		}
 	}
@@ -143,13 +168,4 @@ func (c Comparison) decide() Comparison {
 		c.Note = "exact only between two quiet moments, with nothing lost"
 	}
 	return c
-}
-
-func (e *End) ifname(netns, ifindex uint32) string {
-	for _, q := range e.Queues {
-		if q.Netns == netns && q.Ifindex == ifindex && q.Ifname != "" {
-			return q.Ifname
-		}
-	}
-	return ""
 }

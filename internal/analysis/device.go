@@ -4,6 +4,7 @@ package analysis
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"slices"
 
@@ -21,6 +22,7 @@ type Device struct {
 	Offloads   map[string]bool // ethtool names; nil when not known
 	Removed    bool
 
+	qdiscs map[uint32]qdisc  // by handle
 	queues map[uint16]*Queue // by index, event.NoQueue for what belongs to no single one
 }
 
@@ -70,7 +72,7 @@ type perDevice[T any] struct {
 }
 
 // at is the state for d, as made the first time.
-func (p *perDevice[T]) at(d *Device, made func(DeviceRef) *T) *T {
+func (p *perDevice[T]) at(d *Device, made func() *T) *T {
 	if p.last == d {
 		return p.state
 	}
@@ -78,20 +80,24 @@ func (p *perDevice[T]) at(d *Device, made func(DeviceRef) *T) *T {
 		p.by = make(map[*Device]*T)
 	}
 	if p.by[d] == nil {
-		p.by[d] = made(d.ref())
+		p.by[d] = made()
 	}
 	p.last, p.state = d, p.by[d]
 	return p.state
 }
 
-// sorted are the states in the order of reports.
-func (p *perDevice[T]) sorted() (all []*T) {
-	for _, d := range slices.SortedFunc(maps.Keys(p.by), func(a, b *Device) int {
-		return cmp.Or(cmp.Compare(a.Netns, b.Netns), cmp.Compare(a.Ifindex, b.Ifindex), cmp.Compare(a.Generation, b.Generation))
-	}) {
-		all = append(all, p.by[d])
+// sorted are the states in the order of reports, each with what its device is
+// called by then.
+func (p *perDevice[T]) sorted() iter.Seq2[DeviceRef, *T] {
+	return func(yield func(DeviceRef, *T) bool) {
+		for _, d := range slices.SortedFunc(maps.Keys(p.by), func(a, b *Device) int {
+			return cmp.Or(cmp.Compare(a.Netns, b.Netns), cmp.Compare(a.Ifindex, b.Ifindex), cmp.Compare(a.Generation, b.Generation))
+		}) {
+			if !yield(d.ref(), p.by[d]) {
+				return
+			}
+		}
 	}
-	return all
 }
 
 // numbered holds what a meter counts for each number: of queues, or of CPUs.

@@ -17,12 +17,6 @@ type listMeter struct {
 	queues, cpus numbered[GROPart]
 }
 
-func newListMeter(d DeviceRef) *listMeter {
-	m := &listMeter{}
-	m.DeviceRef = d
-	return m
-}
-
 // listMeters are those of all devices.
 type listMeters struct{ by perDevice[listMeter] }
 
@@ -30,7 +24,7 @@ type listMeters struct{ by perDevice[listMeter] }
 var flushWhys = []model.FlushReason{model.FlushThreshold, model.FlushComplete, model.FlushPoll, model.FlushBusy}
 
 func (m *listMeters) list(g *List) {
-	l := m.by.at(g.Device, newListMeter)
+	l := m.by.at(g.Device, func() *listMeter { return new(listMeter) })
 	if l.Lists == 0 {
 		l.BatchMin = g.Batch
 	}
@@ -64,7 +58,8 @@ func partsOf(all numbered[GROPart]) []GROPart {
 
 func (m *listMeters) report() []GROReport {
 	var rs []GROReport
-	for _, l := range m.by.sorted() {
+	for ref, l := range m.by.sorted() {
+		l.DeviceRef = ref
 		l.Size, l.Count = l.size.counts(), l.count.counts()
 		l.Queues, l.CPUs = partsOf(l.queues), partsOf(l.cpus)
 		names := make([]string, len(flushWhys))

@@ -38,6 +38,7 @@ type QueueReport struct {
 	Qdisc      string `json:"qdisc,omitempty"` // the kind that was run last
 	Handle     uint32 `json:"handle,omitempty"`
 
+	Qdiscs    []QdiscReport  `json:"qdiscs"` // all that were there, in order
 	Batches   BatchReport    `json:"batches"`
 	Runs      RunReport      `json:"runs"`
 	Handovers HandoverReport `json:"handovers"`
@@ -45,6 +46,17 @@ type QueueReport struct {
 	Bypass    BypassReport   `json:"bypass"`
 	BQL       BQLReport      `json:"bql"`
 	Latency   LatencyReport  `json:"latency"`
+}
+
+// QdiscReport is what went through one qdisc of a queue, as the kernel counts
+// it (bstats and qstats): an skb as many packets as its segments.
+type QdiscReport struct {
+	Kind     string `json:"kind"` // empty when nothing names it
+	Handle   uint32 `json:"handle,omitempty"`
+	Batches  U64    `json:"batches"` // not requeued ones
+	Packets  U64    `json:"packets"`
+	Bytes    U64    `json:"bytes"`
+	Requeues U64    `json:"requeues"`
 }
 
 // BatchReport counts dequeues.

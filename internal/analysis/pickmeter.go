@@ -19,11 +19,7 @@ type pickMeter struct {
 	most    int               // queues that the device had at once, as far as it was seen
 }
 
-func newPickMeter(d DeviceRef) *pickMeter {
-	m := &pickMeter{flows: make(map[SockID]uint16)}
-	m.DeviceRef = d
-	return m
-}
+func newPickMeter() *pickMeter { return &pickMeter{flows: make(map[SockID]uint16)} }
 
 // pickMeters are those of all devices.
 type pickMeters struct{ by perDevice[pickMeter] }
@@ -97,7 +93,8 @@ func (m *pickMeters) picks(p *Picks) {
 
 func (m *pickMeters) report() []PickReport {
 	var rs []PickReport
-	for _, d := range m.by.sorted() {
+	for ref, d := range m.by.sorted() {
+		d.DeviceRef = ref
 		for _, txq := range d.flows {
 			if q := d.queues.by[txq]; q != nil {
 				q.Flows++

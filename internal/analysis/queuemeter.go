@@ -36,31 +36,7 @@ type queueMeter struct {
 	limitSeen bool
 	series    series
 	ring      ringMeter
-	qdiscs    []qdiscSums // by handle
-}
-
-// qdiscSums are ours of what the kernel counts for one qdisc.
-type qdiscSums struct {
-	kind     string
-	handle   uint32
-	packets  uint64
-	bytes    uint64
-	requeues uint64
-}
-
-// maxQdiscSums bounds the qdiscs of one queue; later ones count as the last.
-const maxQdiscSums = 64
-
-func (m *queueMeter) qdisc(handle uint32) *qdiscSums {
-	for i := range m.qdiscs {
-		if m.qdiscs[i].handle == handle {
-			return &m.qdiscs[i]
-		}
-	}
-	if len(m.qdiscs) < maxQdiscSums {
-		m.qdiscs = append(m.qdiscs, qdiscSums{handle: handle})
-	}
-	return &m.qdiscs[len(m.qdiscs)-1]
+	qdiscs    qdiscSums
 }
 
 var stopNames = []string{"qdisc", "bytes", "budget", "slow", "gso_skb", "nobql"}
@@ -93,16 +69,14 @@ func (m *queueMeter) batch(b *Batch) {
 	if b.Origin != OriginGSOSkb {
 		r.GsoSegs += U64(b.GsoSegs)
 		r.PktLenBytes += U64(b.PktLen)
-		handle := m.handle
+		handle, kind := m.handle, m.kind
 		if b.Run != nil {
-			handle = b.Run.Handle
+			handle, kind = b.Run.Handle, b.Run.Kind
 		}
-		q := m.qdisc(handle)
-		q.packets += uint64(b.GsoSegs)
-		q.bytes += uint64(b.PktLen)
-		if b.Run != nil {
-			q.kind = b.Run.Kind
-		}
+		q := m.qdiscs.of(handle, kind)
+		q.Batches++
+		q.Packets += U64(b.GsoSegs)
+		q.Bytes += U64(b.PktLen)
 	}
 	if b.Avail.Known && b.Avail.BQL && b.Origin != OriginGSOSkb {
 		avail := uint64(max(b.Avail.Max, 0))
@@ -141,25 +115,38 @@ func (m *queueMeter) run(r *Run) {
 
 func (m *queueMeter) direct(d *Direct) {
 	m.used = true
-	q := m.qdisc(d.Handle)
+	q := m.qdiscs.of(d.Handle, m.kindOf(d.Queue, d.Run, d.Handle))
 	if d.Bypass() {
 		m.bypass.Count++
 		m.bypass.Packets += U64(d.Packets)
 		m.bypass.Bytes += U64(d.Bytes)
 		m.bypass.GsoSegs += U64(d.GsoSegs)
 		m.bypass.PktLenBytes += U64(d.PktLen)
-		q.packets += uint64(d.GsoSegs)
-		q.bytes += uint64(d.PktLen)
+		q.Packets += U64(d.GsoSegs)
+		q.Bytes += U64(d.PktLen)
 	}
 	if d.Flags&event.FlagPartial != 0 {
 		return
 	}
 	m.requeues.Packets += U64(d.Requeued())
-	q.requeues += uint64(d.Requeued())
+	q.Requeues += U64(d.Requeued())
 	if !d.Sent() {
 		m.requeues.Events++
 		m.cause[cause(d)]++
 	}
+}
+
+// kindOf is the kind of a qdisc that a record names by its handle alone: what
+// its run says, or the last run of that handle, or else the header and the
+// notices; empty when nothing does.
+func (m *queueMeter) kindOf(q *Queue, run *Run, handle uint32) string {
+	switch {
+	case run != nil && run.Handle == handle:
+		return run.Kind
+	case m.kind != "" && m.handle == handle:
+		return m.kind
+	}
+	return q.qdiscs[handle].kind
 }
 
 // quiet sends are all that direct and handover count of them: one packet each,
@@ -172,9 +159,9 @@ func (m *queueMeter) quiet(s *Quiet) {
 	m.bypass.Bytes += bytes
 	m.bypass.GsoSegs += n
 	m.bypass.PktLenBytes += bytes
-	q := m.qdisc(s.Handle)
-	q.packets += uint64(n)
-	q.bytes += uint64(bytes)
+	q := m.qdiscs.of(s.Handle, m.kindOf(s.Queue, nil, s.Handle))
+	q.Packets += n
+	q.Bytes += bytes
 	r := &m.handovers
 	r.Count += n
 	r.Packets += n
@@ -259,7 +246,7 @@ func (m *queueMeter) completion(c *Completion) {
 func (m *queueMeter) report(q *Queue, h *capture.Header) QueueReport {
 	r := QueueReport{
 		Netns: q.Netns, Ifindex: q.Ifindex, Generation: q.Generation, Ifname: q.Ifname, Txq: q.Txq,
-		Qdisc: m.kind, Handle: m.handle,
+		Qdisc: m.kind, Handle: m.handle, Qdiscs: m.qdiscs,
 		Batches: m.batches, Runs: m.runs, Handovers: m.handovers, Requeues: m.requeues, Bypass: m.bypass, BQL: m.bql,
 	}
 	r.Batches.Size, r.Batches.AvailUsed = m.batchSize.counts(), m.availUsed.counts()

@@ -36,6 +36,7 @@ func newWorld(h *capture.Header) *world {
 // describe copies what the header knows of a device.
 func (d *Device) describe(c *capture.Device) {
 	d.Driver, d.Offloads = c.Driver, c.Offloads
+	d.describeQdiscs(c.Qdiscs)
 }
 
 func (w *world) add(id deviceID, name string) *Device {
@@ -113,5 +114,17 @@ func (w *world) notice(n *event.Notice, name string) {
 		case d.Ifname == "":
 			d.Ifname = name // its first records came before the notice
 		}
+	case event.NoticeDevChanged:
+		switch {
+		case d == nil:
+			w.add(id, name)
+		case !d.Removed && name != "":
+			d.Ifname = name // the last one is what it is called by now
+		}
+	case event.NoticeQdisc:
+		if d == nil {
+			d = w.add(id, "")
+		}
+		d.qdisc(n, name)
 	}
 }

@@ -19,6 +19,11 @@
 // half of its begin time, which is what Parent of its children holds: frames
 // nest, so two open frames of a CPU never share it.
 //
+// Decision: a recording of a kernel makes no notice of the bounds of BQL. Each
+// Complete carries limit_min, limit_max and slack_hold_time, so rules see a
+// change at the first completion that it can act on; looking at sysfs would
+// tell a second later, and cost a file for each queue and bound.
+//
 // Decision: state bits are stored in one byte each: the queue's __QUEUE_STATE
 // bits and the qdisc's __QDISC_STATE bits all lie below 8.
 package event
@@ -510,12 +515,12 @@ const (
 	NoticeArmed      // every program is attached: the window opens
 	NoticeDisarmed   // the window is closed; programs detach after it
 	NoticeWatchdog   // net_dev_xmit_timeout; After is the queue
-	NoticeDevAdded   // Name is the device; a new generation of (netns, ifindex)
-	NoticeDevRemoved // Name is the device
-	NoticeDevChanged // Name is what changed: real_num_tx_queues, mtu, features, ...
-	NoticeQdisc      // Name is the qdisc kind; After is its handle, Before its parent
+	NoticeDevAdded   // Name is the device, After its MTU; a new generation of (netns, ifindex)
+	NoticeDevRemoved // Name is the device; also when its namespace ended
+	NoticeDevChanged // Name is the device, Before and After its MTU; its name, state or MTU changed
+	NoticeQdisc      // Name is the qdisc kind, empty when it is gone; After is its handle, Before its parent
 	NoticeSysctl     // Name is the sysctl; Before and After its values
-	NoticeQueueLimit // Name is limit_min or limit_max; Before and After its values
+	NoticeQueueLimit // Name is limit_min or limit_max; Before and After its values; of a simulator only
 	NoticeDisk       // the output could not take more; Name says why
 )
 

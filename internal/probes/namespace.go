@@ -26,21 +26,22 @@ func namespaces() ([]namespace, error) {
 	var all []namespace
 	seen := map[uint32]int{}
 	add := func(path, name string) {
+		inode, err := inodeOf(path)
+		if err != nil {
+			return
+		}
+		if i, ok := seen[inode]; ok {
+			if all[i].name == "" {
+				all[i].name = name
+			}
+			return
+		}
 		file, err := os.Open(path)
 		if err != nil {
 			return
 		}
-		var st unix.Stat_t
-		if unix.Fstat(int(file.Fd()), &st) != nil {
+		if inode, err = inodeOf(fmt.Sprintf("/proc/self/fd/%d", file.Fd())); err != nil { // another one by now
 			file.Close()
-			return
-		}
-		inode := uint32(st.Ino)
-		if i, ok := seen[inode]; ok {
-			file.Close()
-			if all[i].name == "" {
-				all[i].name = name
-			}
 			return
 		}
 		seen[inode] = len(all)
@@ -63,19 +64,34 @@ func namespaces() ([]namespace, error) {
 	return all, nil
 }
 
+// inodeOf is the number of the namespace that a path leads to.
+func inodeOf(path string) (uint32, error) {
+	var st unix.Stat_t
+	if err := unix.Stat(path, &st); err != nil {
+		return 0, &os.PathError{Op: "stat", Path: path, Err: err}
+	}
+	return uint32(st.Ino), nil
+}
+
 func closeAll(all []namespace) {
 	for _, ns := range all {
 		ns.file.Close()
 	}
 }
 
-// do runs f inside the namespace, with a /sys that shows the namespace's
-// devices. f runs on a thread of its own which is thrown away afterwards, so
-// nothing can leak into the rest of the program.
+// do runs f inside the namespace. f runs on a thread of its own which is
+// thrown away afterwards, so nothing can leak into the rest of the program.
 func (ns namespace) do(f func() error) error {
 	done := make(chan error)
 	go func() {
-		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+		runtime.LockOSThread() // not unlocked: the thread ends with the goroutine
+		if unix.Gettid() == unix.Getpid() {
+			// The first thread would not end: it would stay in the namespace
+			// and keep it alive. It is held while another one does the work.
+			defer runtime.UnlockOSThread()
+			done <- ns.do(f)
+			return
+		}
 		done <- func() error {
 			if err := unix.Setns(int(ns.file.Fd()), unix.CLONE_NEWNET); err != nil {
 				return fmt.Errorf("enter network namespace %d: %w", ns.inode, err)

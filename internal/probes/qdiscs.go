@@ -23,26 +23,35 @@ func qdiscCounters() (map[uint32][]capture.QdiscCounters, error) {
 	}
 	all := map[uint32][]capture.QdiscCounters{}
 	for _, m := range msgs {
-		if len(m) < nl.SizeofTcMsg {
-			continue
-		}
-		tc := nl.DeserializeTcMsg(m)
-		attrs, err := nl.ParseRouteAttr(m[tc.Len():])
+		q, ifindex, err := qdisc(m)
 		if err != nil {
 			return nil, err
 		}
-		q := capture.QdiscCounters{Qdisc: capture.Qdisc{Handle: tc.Handle, Parent: tc.Parent}}
-		for _, a := range attrs {
-			switch a.Attr.Type {
-			case nl.TCA_KIND:
-				q.Kind = unix.ByteSliceToString(a.Value)
-			case nl.TCA_STATS2:
-				addStats(&q, a.Value)
-			}
-		}
-		all[uint32(tc.Ifindex)] = append(all[uint32(tc.Ifindex)], q)
+		all[ifindex] = append(all[ifindex], q)
 	}
 	return all, nil
+}
+
+// qdisc reads the body of a message about one, and the device's ifindex.
+func qdisc(m []byte) (q capture.QdiscCounters, ifindex uint32, err error) {
+	if len(m) < nl.SizeofTcMsg {
+		return q, 0, unix.EINVAL
+	}
+	tc := nl.DeserializeTcMsg(m)
+	attrs, err := nl.ParseRouteAttr(m[tc.Len():])
+	if err != nil {
+		return q, 0, err
+	}
+	q.Qdisc = capture.Qdisc{Handle: tc.Handle, Parent: tc.Parent}
+	for _, a := range attrs {
+		switch a.Attr.Type {
+		case nl.TCA_KIND:
+			q.Kind = unix.ByteSliceToString(a.Value)
+		case nl.TCA_STATS2:
+			addStats(&q, a.Value)
+		}
+	}
+	return q, uint32(tc.Ifindex), nil
 }
 
 // addStats reads the nested attributes of TCA_STATS2 (linux/gen_stats.h).

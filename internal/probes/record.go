@@ -71,15 +71,16 @@ type recorder struct {
 	plan    *Plan
 	facts   *Facts
 	config  *Config
-	all     []namespace
 	before  world
 	s       *session
 	ledger  ledger
 	picks   pickCounts
 	watch   *watcher
+	new     strangers
 	w       *capture.Writer
 	weights capture.Settings // as last seen
 	seq     uint32           // of records written here, CPU event.UserCPU
+	last    uint64           // time in ns of the last of them
 }
 
 func newRecorder(p *Plan, f *Facts, c *Config) (r *recorder, err error) {
@@ -89,10 +90,19 @@ func newRecorder(p *Plan, f *Facts, c *Config) (r *recorder, err error) {
 			r.free()
 		}
 	}()
-	if r.all, err = namespaces(); err != nil {
+	if r.watch, err = newWatcher(); err != nil {
 		return r, err
 	}
-	r.before = lookAround(r.all, false)
+	all, err := namespaces()
+	if err != nil {
+		return r, err
+	}
+	defer closeAll(all)
+	for _, ns := range all {
+		r.watch.add(ns)
+	}
+	r.watch.take() // the header has it
+	r.before = lookAround(all, false)
 	ids, err := resolve(c.Filter.Ifnames, r.before.devices, c.Filter.Netns)
 	if err != nil {
 		return r, err
@@ -124,7 +134,6 @@ func (r *recorder) free() {
 	if r.s != nil {
 		r.s.close()
 	}
-	closeAll(r.all)
 }
 
 func (r *recorder) header() (*capture.Header, error) {
@@ -138,7 +147,9 @@ func (r *recorder) header() (*capture.Header, error) {
 			Next: "record where /proc/1/ns/net can be entered", Kind: CannotRun}
 	}
 	r.weights = set
-	r.before.counters = lookAround(r.all, true).counters // as late as can be
+	if r.before.counters, err = countersNow(); err != nil { // as late as can be
+		return nil, err
+	}
 	return &capture.Header{
 		Tool: r.config.Tool, Tables: event.Tables(), Kernel: r.facts.Kernel, Clock: clocks(),
 		Programs: r.s.describe(r.plan, hooks), Plan: r.plan.Choices, Settings: set,
@@ -160,7 +171,8 @@ func (r *recorder) run(ctx context.Context, out io.Writer, hooks Hooks) (*captur
 	if r.w, err = capture.NewWriter(out, h); err != nil {
 		return nil, outputError(err)
 	}
-	r.watch = watch(r.all)
+	relearn := func() { _ = r.s.relearn() } // as r.look does soon
+	r.watch.follow(relearn)
 	r.picks.time = h.Clock.Monotonic
 	if err := r.s.arm(true); err != nil {
 		return nil, err
@@ -203,6 +215,7 @@ func (r *recorder) drain(ctx context.Context) error {
 		err := r.s.ring.ReadInto(&rec)
 		switch {
 		case err == nil:
+			r.new.record(rec.RawSample)
 			if err := r.w.Append(rec.RawSample); err != nil {
 				return err
 			}
@@ -216,10 +229,13 @@ func (r *recorder) drain(ctx context.Context) error {
 			return nil
 		}
 		now := time.Now()
+		looks++
+		slow := looks%ticksPerLook == 0
+		r.arrivals(slow)
 		if err := errors.Join(r.w.Tick(now), r.notices()); err != nil {
 			return err
 		}
-		if looks++; looks%ticksPerLook == 0 {
+		if slow {
 			if err := r.look(); err != nil {
 				return err
 			}
@@ -279,8 +295,12 @@ func (r *recorder) picked() error {
 	return nil
 }
 
-// look writes the ledger rows that moved, and the quota when it did.
+// look writes the ledger rows that moved, and the quota when it did. Queues
+// are learned again, for what happened where nobody watches.
 func (r *recorder) look() error {
+	if err := r.s.relearn(); err != nil {
+		return err
+	}
 	rows, err := r.ledger.changed()
 	if err != nil {
 		return err
@@ -304,13 +324,39 @@ func (r *recorder) look() error {
 	return r.picked()
 }
 
-// notices writes what the watcher saw.
-func (r *recorder) notices() error {
-	var errs []error
-	seen := r.watch.take()
-	if len(seen) > 0 {
-		errs = append(errs, r.s.relearn())
+// arrivals looks for namespaces that are not watched yet.
+func (r *recorder) arrivals(again bool) {
+	if !r.new.due(r.watch.watches, again) {
+		return
 	}
+	all, err := namespaces()
+	if err != nil {
+		return // looked for again
+	}
+	defer closeAll(all)
+	for _, ns := range all {
+		if !r.watch.watches(ns.inode) {
+			r.watch.add(ns)
+		}
+	}
+}
+
+// notices writes what the watcher saw. Where it lost messages a record is
+// missing, and what is there now is seen by looking.
+func (r *recorder) notices() error {
+	seen, lost := r.watch.take()
+	if lost {
+		r.seq++
+		if all, err := namespaces(); err == nil {
+			for _, ns := range all {
+				r.watch.add(ns)
+			}
+			closeAll(all)
+		}
+		more, _ := r.watch.take() // another loss is another time's
+		seen = append(seen, more...)
+	}
+	var errs []error
 	for _, n := range seen {
 		r.own(&n.Header)
 		errs = append(errs, r.w.Append(event.Append(nil, &n)))
@@ -326,24 +372,29 @@ func (r *recorder) note(subtype uint8, name string, before, after uint64) error 
 	return r.w.Append(event.Append(nil, &n))
 }
 
-// own makes a header the recorder's: its own CPU number and sequence.
+// own makes a header the recorder's: its own CPU number and sequence, in which
+// no time lies before the one of the record before.
 func (r *recorder) own(h *event.Header) {
 	h.CPU, h.Seq = event.UserCPU, r.seq
 	r.seq++
 	if h.Time == 0 {
 		h.Time = clocks().Monotonic
 	}
+	h.Time = max(h.Time, r.last)
+	r.last = h.Time
 }
 
 func (r *recorder) footer(ended string, hooks Hooks) (*capture.Footer, error) {
 	rows, t, err := r.ledger.read()
+	counters, cerr := countersNow()
+	err = errors.Join(err, cerr)
 	for i := range rows {
 		if n := t.lastSeq[rows[i].CPU]; rows[i].Program == 0 && n > 0 {
 			rows[i].LastSeq = n - 1
 		}
 	}
 	f := &capture.Footer{
-		Clock: clocks(), Counters: lookAround(r.all, true).counters, Ledger: rows,
+		Clock: clocks(), Counters: counters, Ledger: rows,
 		Open: t.open, Orphans: t.orphans, Overflow: t.overflow, Ended: ended, Self: r.self(),
 	}
 	if hooks.Child != nil {

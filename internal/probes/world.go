@@ -56,6 +56,16 @@ func lookAround(all []namespace, brief bool) world {
 	return w
 }
 
+// countersNow reads the counters of every namespace that is there.
+func countersNow() ([]capture.Counters, error) {
+	all, err := namespaces()
+	if err != nil {
+		return nil, err
+	}
+	defer closeAll(all)
+	return lookAround(all, true).counters, nil
+}
+
 func (w *world) add(ns namespace, l netlink.Link, qdiscs map[uint32][]capture.QdiscCounters, et *ethtool.Ethtool, own, brief bool) {
 	a := l.Attrs()
 	c := capture.Counters{Netns: ns.inode, Ifindex: uint32(a.Index)}

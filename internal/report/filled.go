@@ -22,6 +22,7 @@ func table[T any](m map[string]T) map[string]T {
 
 // filledQueue is q with lists and tables where there is nothing.
 func filledQueue(q analysis.QueueReport) analysis.QueueReport {
+	q.Qdiscs = list(q.Qdiscs)
 	q.Batches.Size = list(q.Batches.Size)
 	q.Batches.Stop = table(q.Batches.Stop)
 	q.Batches.Origin = table(q.Batches.Origin)

@@ -31,6 +31,7 @@ func pages() map[string]func(io.Writer) error {
 	hostile.Header.Devices[0].Ifname = "e\x1b[31mth\n0"
 	hostile.Footer.Child.Command = []string{"sh", "-c", "echo \x1b[2J\r\u202e"}
 	hostile.Queues[0].Ifname, hostile.Queues[0].Qdisc = "e\x1b[31mth\n0", "\x00\xff"
+	hostile.Queues[0].Qdiscs[0].Kind = "q\x1b[31m\n"
 	hostile.Checks[1].Ifname = "\x1b[8m"
 	hostile.Verify.Rules[3].Evidence[0].Ifname = "e\x1b[31mth\n0"
 	text := func(r *analysis.Result, by By, t Text) func(io.Writer) error {

@@ -32,6 +32,7 @@ func addQueue(to, q *analysis.QueueReport) {
 	if to.Qdisc != q.Qdisc {
 		to.Qdisc = "" // several kinds
 	}
+	to.Qdiscs = analysis.MergeQdiscs(to.Qdiscs, q.Qdiscs)
 	addBatches(&to.Batches, &q.Batches)
 	addRuns(&to.Runs, &q.Runs)
 	addHandovers(&to.Handovers, &q.Handovers)

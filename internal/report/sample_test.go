@@ -93,6 +93,10 @@ func sampleTimes(pairs ...analysis.U64) analysis.Times {
 func sampleQueue() analysis.QueueReport {
 	return analysis.QueueReport{
 		Netns: 4026532200, Ifindex: 2, Ifname: "eth0", Qdisc: "fq_codel", Handle: 0x80010000,
+		Qdiscs: []analysis.QdiscReport{
+			{Kind: "pfifo_fast", Batches: 46, Packets: 410, Bytes: 30000, Requeues: 2},
+			{Kind: "fq_codel", Handle: 0x80010000, Batches: 3954, Packets: 23123, Bytes: 3287466, Requeues: 48},
+		},
 		Batches: analysis.BatchReport{
 			Count: 4046, Packets: 23457, Bytes: 3330894,
 			Size:      counts(1, 1500, 2, 1000, 3, 700, 17, 5, 64, 40, 65, 800, 131, 1),

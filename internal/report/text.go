@@ -123,6 +123,7 @@ func (d *Report) measured() uint64 {
 
 func queue(p *printer, q *Queue, clock capture.Clock, ns uint64) {
 	p.heading("%s", title(&q.QueueReport))
+	qdiscs(p, q.Qdiscs)
 	batches(p, &q.Batches, &q.BQL)
 	runs(p, &q.Runs)
 	bypass(p, &q.Bypass)
@@ -131,6 +132,26 @@ func queue(p *printer, q *Queue, clock capture.Clock, ns uint64) {
 	requeues(p, &q.Requeues)
 	bql(p, &q.BQL, clock)
 	latencies(p, q.Latency)
+}
+
+// qdiscs are named one by one when there was more than one, by turns.
+func qdiscs(p *printer, all []analysis.QdiscReport) {
+	if len(all) < 2 {
+		return
+	}
+	for i, q := range all {
+		label := ""
+		if i == 0 {
+			label = "qdiscs"
+		}
+		kind := q.Kind
+		if kind == "" {
+			kind = "unknown"
+		}
+		p.field(label, kind+" "+handle(q.Handle), p.counted(uint64(q.Batches), "batch", "batches"),
+			p.counted(uint64(q.Packets), "packet", "packets"), p.counted(uint64(q.Bytes), "byte", "bytes"),
+			p.count(uint64(q.Requeues))+" requeued")
+	}
 }
 
 func batches(p *printer, b *analysis.BatchReport, limit *analysis.BQLReport) {
