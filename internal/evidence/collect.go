@@ -54,7 +54,8 @@ func collect(src analysis.Source, ts []*target, around int) error {
 		t.kept, t.last, t.after = nil, -1, 0
 		for _, a := range t.anchors {
 			for _, r := range a.Records {
-				named[place{r.CPU, r.Seq, uint64(r.TimeNS)}] = append(named[place{r.CPU, r.Seq, uint64(r.TimeNS)}], t)
+				p := place{r.CPU, r.Seq, uint64(r.TimeNS)}
+				named[p] = append(named[p], t)
 			}
 		}
 		if len(t.anchors[0].Records) == 0 {
