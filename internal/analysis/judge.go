@@ -46,6 +46,7 @@ type tally struct {
 	expects string   // the reason of the first expected one
 	shows   [outcomes][]*Evidence
 	clear   [outcomes]bool // the first of shows is of a clear instance
+	ahead   [outcomes]int  // instances that had to wait and got their evidence
 	refuted uint64         // broken instances that another setting explains
 	refuter *refuter       // the first of them, or the first clear one
 	lacks   uint64         // held, but broken under today's variants
@@ -229,6 +230,9 @@ func (j *Judge) showAll(in *instance, show func(Setting) *Evidence, wait bool) {
 			if !j.wanted(i, out, wait, in.claim.Clear) {
 				continue
 			}
+			if wait {
+				j.tallies[i].ahead[out]++
+			}
 			if in.show == nil {
 				in.show = make([]*Evidence, len(j.settings))
 			}
@@ -246,11 +250,12 @@ const maxAhead = 64
 // Of instances that wait any may turn out to be the first to stand, so some of
 // all times get theirs.
 func (j *Judge) wanted(setting int, out Outcome, wait, clear bool) bool {
-	if t := &j.tallies[setting]; len(t.shows[out]) >= maxShown && (!clear || t.clear[out]) {
+	t := &j.tallies[setting]
+	if len(t.shows[out]) >= maxShown && (!clear || t.clear[out]) {
 		return false
 	}
-	n := len(j.wait.over) + len(j.wait.brief)
-	return !wait || n < maxAhead || n&(n-1) == 0 || clear && !j.wait.clear()
+	n := len(j.wait.over) + len(j.wait.brief) // most may accuse other settings only
+	return !wait || n < maxAhead || t.ahead[out] < maxAhead || n&(n-1) == 0 || clear && !j.wait.clear()
 }
 
 // sign adds what every evidence of the rule says.

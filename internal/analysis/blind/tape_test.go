@@ -256,6 +256,10 @@ func failed(tb testing.TB, s *source, v analysis.Variants) map[string]string {
 	ids := make(map[string]string)
 	for _, r := range judge(tb, s, v) {
 		if r.Verdict == analysis.VerdictFail || r.Verdict == analysis.VerdictSuspect {
+			if len(r.Evidence) == 0 {
+				tb.Errorf("%s: %s is %s without evidence: %+v", s.t.name, r.ID, r.Verdict, r)
+				continue
+			}
 			ids[r.ID] = r.Evidence[0].Says
 		}
 	}

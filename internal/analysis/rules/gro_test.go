@@ -140,3 +140,17 @@ func TestGROBatchIsFound(t *testing.T) {
 		}
 	}
 }
+
+// What breaks every variant is shown, however many before it wait that speak
+// against other variants only.
+func TestShownAfterMany(t *testing.T) {
+	tr := newTrace()
+	for range 201 {
+		tr.goUp(3, 44) // counted by segments
+	}
+	tr.goUp(1).RxCount = 1000
+	r := ruling(t, tr.analyze(t, "auto", nil), "G1")
+	if r.Verdict != analysis.VerdictFail || len(r.Evidence) == 0 {
+		t.Errorf("%+v", r)
+	}
+}
