@@ -348,9 +348,7 @@ func (r *recorder) notices() error {
 	if lost {
 		r.seq++
 		if all, err := namespaces(); err == nil {
-			for _, ns := range all {
-				r.watch.add(ns)
-			}
+			r.watch.again(all)
 			closeAll(all)
 		}
 		more, _ := r.watch.take() // another loss is another time's

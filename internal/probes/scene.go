@@ -148,13 +148,40 @@ func (s *scene) ended(b []byte) (notices []event.Notice) {
 		if a.Attr.Type != unix.NETNSA_NSID || len(a.Value) < 4 {
 			continue
 		}
-		id := int(nativeInt32(a.Value))
-		if netns, ok := s.netns[id]; ok && id != ownNSID {
-			delete(s.netns, id)
-			notices = append(notices, s.all(netns, nil, nil)...)
+		if id := int(nativeInt32(a.Value)); id != ownNSID {
+			notices = append(notices, s.forget(id)...)
 		}
 	}
 	return notices
+}
+
+// number gives a namespace its number, unless another one has it.
+func (s *scene) number(id int, netns uint32) bool {
+	if has, ok := s.netns[id]; ok && has != netns {
+		return false
+	}
+	s.netns[id] = netns
+	return true
+}
+
+// keep forgets the namespaces that are not there any more.
+func (s *scene) keep(there map[uint32]bool) (notices []event.Notice) {
+	for id, netns := range s.netns {
+		if id != ownNSID && !there[netns] {
+			notices = append(notices, s.forget(id)...)
+		}
+	}
+	return notices
+}
+
+// forget drops the namespace of a number, with all that was in it.
+func (s *scene) forget(id int) []event.Notice {
+	netns, ok := s.netns[id]
+	if !ok {
+		return nil
+	}
+	delete(s.netns, id)
+	return s.all(netns, nil, nil)
 }
 
 // all takes everything that is in a namespace; what was there before and is

@@ -74,8 +74,11 @@ func (w *watcher) add(ns namespace) {
 		}
 	}
 	w.mu.Lock()
-	w.scene.netns[id] = ns.inode
+	free := w.scene.number(id, ns.inode)
 	w.mu.Unlock()
+	if !free {
+		return // the end of the one before is not heard yet: tried again
+	}
 	// What changes while it is looked at comes as a message, too.
 	_ = ns.do(func() error {
 		links, err := netlink.LinkList()
@@ -181,6 +184,20 @@ func (w *watcher) take() (seen []event.Notice, lost bool) {
 	seen, lost = w.seen, w.lost
 	w.seen, w.lost = nil, false
 	return seen, lost
+}
+
+// again looks at every namespace, after messages were lost.
+func (w *watcher) again(all []namespace) {
+	there := map[uint32]bool{}
+	for _, ns := range all {
+		there[ns.inode] = true
+	}
+	w.mu.Lock()
+	w.see(w.scene.keep(there))
+	w.mu.Unlock()
+	for _, ns := range all {
+		w.add(ns)
+	}
 }
 
 // watches says whether a namespace was added and is still there.

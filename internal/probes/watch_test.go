@@ -193,6 +193,27 @@ func TestSceneAgain(t *testing.T) {
 	}
 }
 
+// The number of a namespace is another one's only after its end was heard, or
+// it was not found after messages were lost.
+func TestSceneNumbers(t *testing.T) {
+	s := newScene(1)
+	for _, again := range []bool{false, true} {
+		if !s.number(0, 7) || s.number(0, 8) {
+			t.Errorf("a number has two namespaces, or none (again: %v)", again)
+		}
+	}
+	s.all(7, []netlink.Link{&netlink.Dummy{LinkAttrs: netlink.LinkAttrs{Index: 2, Name: "a"}}}, nil)
+	if n := s.keep(map[uint32]bool{7: true}); len(n) > 0 {
+		t.Error(tell(n, 1, 7))
+	}
+	if d := cmp.Diff([]string{"other removed a 0>0"}, tell(s.keep(nil), 1, 7)); d != "" {
+		t.Error(d)
+	}
+	if !s.number(0, 8) || s.netns[ownNSID] != 1 {
+		t.Error(s.netns)
+	}
+}
+
 // A namespace that a record names is looked for at once, and a few times more
 // when nobody holds it; one that is watched is not.
 func TestStrangers(t *testing.T) {

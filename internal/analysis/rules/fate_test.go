@@ -120,8 +120,8 @@ var fates = []fate{
 	{"torn", "a snapshot that is half written", by("torn"), ""},
 	{"reordered", "two CPUs within the error of their clocks", by("C-P10"), ""},
 	{"wrapped", "counters pass 2^32", by("NC8", "C-A20"), ""},
-	{"renamed", "a device gets another name", by("renamed"), ""},
-	{"moved", "another device of the same number", by("moved"), ""},
+	{"renamed", "a device gets another name", by("renamed", "analysis.TestCountersOfALaterDevice"), ""},
+	{"moved", "another device of the same number", by("moved", "analysis.TestMoved"), ""},
 	{"reused", "the address of a skb is used again", by("C-P7"), ""},
 	{"removed", "an interface is removed under recording", by("removed"), ""},
 }
