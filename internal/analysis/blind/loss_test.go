@@ -120,6 +120,7 @@ func TestLoss(t *testing.T) {
 	n := amount(t, 5_000)
 	loseAll(t, "simulated", wholes(t, append(simulated(t, 1, 12), simulated(t, 100, 20)...), 200, r), n, r)
 	loseAll(t, "real", wholes(t, recorded(t), 50, r), n/5, r)
+	loseAll(t, "real, queues", wholes(t, queues(t), 50, r), n/5, r)
 }
 
 // The tapes that are lost from have something to judge: each kind of record.

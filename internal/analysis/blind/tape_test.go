@@ -63,9 +63,15 @@ func read(tb testing.TB, name, variant string, in io.Reader) *tape {
 
 // recorded are the captures of testdata: the first 400 records of real kernels,
 // named by kernel and scenario of testenv, on e1000e.
-func recorded(tb testing.TB) (list []*tape) {
+func recorded(tb testing.TB) []*tape { return files(tb, "testdata/*.txtrace") }
+
+// queues are the first 500 records of real kernels with the choice of queues
+// and lists of received packets, on an igb of several.
+func queues(tb testing.TB) []*tape { return files(tb, "testdata/queues/*.txtrace") }
+
+func files(tb testing.TB, pattern string) (list []*tape) {
 	tb.Helper()
-	files, _ := filepath.Glob("testdata/*.txtrace")
+	files, _ := filepath.Glob(pattern)
 	for _, f := range files {
 		b, err := os.ReadFile(f)
 		if err != nil {
@@ -283,7 +289,7 @@ func amount(tb testing.TB, few int) int {
 
 // None of the captures fails as it is.
 func TestWhole(t *testing.T) {
-	for _, tape := range append(recorded(t), simulated(t, 1, 100)...) {
+	for _, tape := range slices.Concat(recorded(t), queues(t), simulated(t, 1, 100)) {
 		for _, v := range []string{"auto", tape.variant} {
 			for id, says := range failed(t, tape.play(nil), variants(t, v)) {
 				t.Errorf("%s: %s under %s: %s", tape.name, id, v, says)
