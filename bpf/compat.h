@@ -70,6 +70,32 @@ struct net_hotdata {
 	int dev_tx_weight;
 };
 
+/* 5.16 (50dc9a8572aa) gave both counts of a qdisc one type, and (29cbcd858283)
+ * whether it is run a bit of state2.
+ */
+typedef struct {
+	long v;
+} tx_u64_stats;
+
+struct gnet_stats_basic_sync {
+	tx_u64_stats packets;
+};
+
+struct Qdisc___v5_16 {
+	struct gnet_stats_basic_sync bstats;
+	struct gnet_stats_basic_sync *cpu_bstats;
+	unsigned long state2;
+};
+
+/* What lies behind a qdisc has a name since its size may vary. */
+struct Qdisc___priv {
+	long privdata[0];
+};
+
+struct Qdisc___running {
+	bool running;
+};
+
 /* 6.15 ("net: gro: decouple GRO from the NAPI layer") gave GRO a struct. */
 struct napi_struct___before {
 	struct list_head rx_list;

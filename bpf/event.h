@@ -21,6 +21,9 @@ enum tx_kind {
 	TX_PICK,
 	TX_PICKS,
 	TX_GRO,
+	TX_SAMPLE,
+	TX_SOJOURN,
+	TX_PACKET,
 };
 
 enum tx_context {
@@ -78,6 +81,12 @@ enum tx_maps {
 	TX_MAPS_CHANGED = 1 << 2,
 };
 
+enum tx_held {
+	TX_HELD_LOCK = 1 << 0,
+	TX_HELD_RUN = 1 << 1,
+	TX_HELD_BY_UNKNOWN = 1 << 7,
+};
+
 enum tx_within {
 	TX_WITHIN_POLL = 1 << 0,
 	TX_WITHIN_DONE = 1 << 1,
@@ -89,6 +98,7 @@ enum tx_within {
 #define TX_FOREIGN_UNKNOWN 0xffffffff
 #define TX_WEIGHT_UNSURE 0xffff
 #define TX_HELD_UNKNOWN 0xffffffff
+#define TX_DEQUEUED_UNKNOWN 0xffffffffffffffff
 
 struct tx_header {
 	__u8 kind;
@@ -374,6 +384,58 @@ struct tx_gro {
 	__u16 rx_queue;
 	__u8 within;
 	__u8 pad[5];
+};
+
+struct tx_sample {
+	struct tx_header h;
+	__u64 qdisc;
+	__u64 first;
+	__u64 jiffies;
+	__u64 trans_start;
+	__u64 dequeued;
+	__u32 qdisc_flags;
+	__u32 handle;
+	__u32 qlen;
+	__u32 backlog;
+	__u32 gso_qlen;
+	__u32 bad_qlen;
+	__u32 requeues;
+	__u32 num_queued;
+	__u32 num_compl;
+	__u32 adj_limit;
+	__u32 watchdog;
+	__u8 txq_state;
+	__u8 qdisc_state;
+	__u8 held;
+	__u8 device;
+};
+
+struct tx_sojourn {
+	struct tx_header h;
+	__u64 qdisc;
+	__u32 len;
+	__u32 one_in;
+	__u32 given;
+	__u32 replaced;
+	__u32 gone;
+	__u32 pad;
+};
+
+struct tx_packet {
+	struct tx_header h;
+	__u64 skb;
+	__u64 jiffies_begin;
+	__u64 jiffies_end;
+	__u64 trans_start;
+	__u32 len;
+	__u32 segs;
+	__s32 rc;
+	__u32 num_queued_begin;
+	__u32 num_queued_end;
+	__u8 txq_state_begin;
+	__u8 txq_state_end;
+	__u8 more;
+	__u8 pad;
 };
 
 #endif

@@ -100,11 +100,14 @@ struct xps_dev_maps {
 struct netdev_queue {
 	struct net_device *dev;
 	struct Qdisc *qdisc;
+	unsigned long trans_start;
 	unsigned long state;
 	struct dql dql;
 };
 
 struct net_device {
+	unsigned long state;
+	int watchdog_timeo;
 	int ifindex;
 	unsigned int flags;
 	struct netdev_queue *_tx;
@@ -203,11 +206,20 @@ struct Qdisc_ops {
 };
 
 struct gnet_stats_queue {
+	unsigned int qlen;
+	unsigned int backlog;
 	unsigned int requeues;
 };
 
+/* The first word says whether it is held: 0 is free. Not on PREEMPT_RT. */
+struct spinlock {
+	unsigned int word;
+};
+
 struct qdisc_skb_head {
+	struct sk_buff *head;
 	unsigned int qlen;
+	struct spinlock lock;
 };
 
 struct Qdisc {
@@ -221,6 +233,20 @@ struct Qdisc {
 	struct gnet_stats_queue qstats;
 	unsigned long state;
 	struct sk_buff_head skb_bad_txq;
+	struct spinlock seqlock;
+};
+
+struct ptr_ring {
+	int consumer_head;
+	void **queue;
+};
+
+struct skb_array {
+	struct ptr_ring ring;
+};
+
+struct pfifo_fast_priv {
+	struct skb_array q[3];
 };
 
 #pragma clang attribute pop

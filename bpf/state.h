@@ -50,8 +50,15 @@ enum tx_program {
 	TX_PROG_poll_end,
 	TX_PROG_done_begin,
 	TX_PROG_done_end,
+	TX_PROG_stamp,
+	TX_PROG_waited,
+	TX_PROG_put_back,
+	TX_PROG_sample,
+	TX_PROG_give,
+	TX_PROG_given,
 	TX_PROG_snapshot,
 	TX_PROG_quiet,
+	TX_PROG_sojourn,
 	TX_PROG_MAX,
 };
 
@@ -208,6 +215,9 @@ struct tx_frame {
 		struct tx_quiet quiet;
 		struct tx_pick pick;
 		struct tx_gro gro;
+		struct tx_sample sample;
+		struct tx_sojourn sojourn;
+		struct tx_packet packet;
 		struct tx_header h;
 	};
 	union {

@@ -23,6 +23,9 @@
 #include "tcp.h"
 #include "pick.h"
 #include "gro.h"
+#include "sojourn.h"
+#include "sample.h"
+#include "packet.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -42,6 +45,9 @@ struct tx_types {
 	struct tx_pick pick;
 	struct tx_picks picks;
 	struct tx_gro gro;
+	struct tx_sample sample;
+	struct tx_sojourn sojourn;
+	struct tx_packet packet;
 };
 
 const struct tx_types *tx_types_in_btf __attribute__((unused));

@@ -32,6 +32,7 @@ type recordFlags struct {
 	cgroup    string
 	pid       process
 	with      extras
+	oneIn     uint32
 	detail    string
 	ring      ringSize
 	duration  span
@@ -48,6 +49,7 @@ func (r *recordFlags) add(fs *pflag.FlagSet) {
 	fs.StringVar(&r.cgroup, "filter-cgroup", "", "only sockets of this cgroup `FOLDER`")
 	fs.Var(&r.pid, "filter-pid", "only sockets of this process, by `PID`")
 	fs.Var(&r.with, "with", "also record `WHAT`: "+r.with.names())
+	fs.Uint32Var(&r.oneIn, "sojourn-one-in", 64, "with sojourn, follow one of `N` packets")
 	fs.Var(oneOf(&r.detail, "batch", "packet"), "detail", "`WHAT`: batch or packet")
 	r.ring.size = 32 << 20
 	fs.Var(&r.ring, "ringbuf-size", "`SIZE` of the ring to user space")
@@ -60,8 +62,8 @@ func (r *recordFlags) add(fs *pflag.FlagSet) {
 // check refuses what this version cannot do, and what cannot be meant.
 func (r *recordFlags) check() error {
 	switch {
-	case r.detail == "packet":
-		return usage("--detail", "packet is refused", "this version records batches only", "leave it out, or use --detail batch")
+	case r.oneIn == 0:
+		return usage("--sojourn-one-in", "0 is refused", "one of none is none", "1 follows every packet")
 	case r.cgroup != "":
 		return usage("--filter-cgroup", "refused", "this version filters queues, not sockets", "use --filter-ifname or --filter-netns")
 	case r.pid != 0:

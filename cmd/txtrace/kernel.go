@@ -53,8 +53,11 @@ func (kernelRecorder) doctor(p *probeFlags) (*report.Doctor, error) {
 
 // config turns the flags into what internal/probes takes.
 func (r *recordFlags) config() (probes.Config, error) {
+	if r.detail == "packet" {
+		r.with.add(probes.PerPacket)
+	}
 	c := probes.Config{
-		Tool: version(), With: r.with, Backend: r.backend, KernelBTF: r.kernelBTF,
+		Tool: version(), With: r.with, SojournOneIn: r.oneIn, Backend: r.backend, KernelBTF: r.kernelBTF,
 		RingBytes: uint64(r.ring.size), RawAddresses: r.rawAddr,
 		Filter: probes.Filter{Ifnames: r.ifnames, Queues: r.queues, Qdiscs: r.qdiscs},
 	}

@@ -59,5 +59,11 @@ func (c *Completion) From() uint64 {
 // other record's program.
 func (c *Completion) Own() bool { return c.Source != event.SourceSnapshot }
 
+// ByItself says that it ran in a poll or an interrupt, and not when the driver
+// was called to send.
+func (c *Completion) ByItself() bool {
+	return c.Source == event.SourceNAPI || c.Source == event.SourceHardirq
+}
+
 // StackStopped says that BQL had the queue stopped when the snapshot was taken.
 func (c *Completion) StackStopped() bool { return c.TxqState&event.StackXoff != 0 }

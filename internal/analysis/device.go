@@ -33,6 +33,13 @@ func (d *Device) shared() *Queue { return d.queues[event.NoQueue] }
 // lock (NETIF_F_LLTX): then another CPU may be inside it for the same queue.
 func (d *Device) Lockless() bool { return d.Offloads["tx-lockless"] }
 
+// LocklessKnown says whether Lockless can be told: the offload is one that
+// ethtool lists, which it was until 6.12.
+func (d *Device) LocklessKnown() bool {
+	_, ok := d.Offloads["tx-lockless"]
+	return ok
+}
+
 // NoESPOffload says that the device is known to have no IPsec offload, so that
 // no skb in gso_skb can have an xfrm offload that asks for validation again.
 func (d *Device) NoESPOffload() bool {

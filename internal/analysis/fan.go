@@ -19,6 +19,9 @@ type fan struct {
 	pick       []func(*Pick)
 	picks      []func(*Picks)
 	list       []func(*List)
+	sample     []func(*Sampled)
+	sojourn    []func(*Sojourn)
+	call       []func(*Call)
 	end        []func(*End)
 }
 
@@ -38,6 +41,9 @@ func (f *fan) add(c Checks) {
 	add(&f.pick, c.Pick)
 	add(&f.picks, c.Picks)
 	add(&f.list, c.List)
+	add(&f.sample, c.Sample)
+	add(&f.sojourn, c.Sojourn)
+	add(&f.call, c.Call)
 	add(&f.end, c.End)
 }
 

@@ -84,6 +84,8 @@ func (q *QueueReport) Metrics() []Metric {
 	m.count("handovers.doorbells_owed_any_stop", "", q.Handovers.OwedAny)
 	m.count("handovers.doorbells_owed_drv_stop", "", q.Handovers.OwedDrv)
 
+	m.count("handovers.calls", "", q.Handovers.Calls)
+
 	m.count("requeues.events", "", q.Requeues.Events)
 	m.count("requeues.packets", "packets", q.Requeues.Packets)
 	m.by("requeues.cause", q.Requeues.Cause)
@@ -109,6 +111,11 @@ func (q *QueueReport) Metrics() []Metric {
 	m.count("bql.foreign", "", q.BQL.Foreign)
 	m.count("bql.foreign_bytes", "bytes", q.BQL.ForeignBytes)
 
+	m.times("latency.sojourn", q.Latency.SojournNS)
+	m.count("latency.stamps.given", "", q.Latency.Stamps.Given)
+	m.count("latency.stamps.replaced", "", q.Latency.Stamps.Replaced)
+	m.count("latency.stamps.gone", "", q.Latency.Stamps.Gone)
+	m.times("latency.driver", q.Latency.DriverNS)
 	m.times("latency.ring", q.Latency.RingNS)
 	m.times("latency.oldest", q.Latency.OldestNS)
 	m.count("latency.late", "", q.Latency.Late)

@@ -15,7 +15,24 @@ type Handover struct {
 
 	// Whole says that no record of its CPU is missing while it ran.
 	Whole bool
+
+	// Calls are those of the driver in it, in order; none unless each packet was
+	// recorded.
+	Calls []*Call
 }
+
+// Call is one call of a driver, with one packet.
+type Call struct {
+	event.Packet
+	Queue    *Queue
+	Handover *Handover // nil for a send that was only counted, and when its record never came
+}
+
+// MoreKnown says whether what the driver was told could be read.
+func (c *Call) MoreKnown() bool { return c.More != event.MoreUnknown }
+
+// Sent says that the driver answered NETDEV_TX_OK.
+func (c *Call) Sent() bool { return c.RC == 0 }
 
 // Taken counts the frames the driver took.
 func (h *Handover) Taken() uint32 { return h.Attempts - h.Busy }

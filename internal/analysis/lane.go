@@ -27,6 +27,7 @@ type child struct {
 	batch    *Batch
 	direct   *Direct
 	handover *Handover
+	packet   *Call
 }
 
 // parentBegin is when the enclosing span of h began, 0 when there is none.

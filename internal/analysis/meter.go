@@ -34,6 +34,8 @@ func (m *meter) checks() Checks {
 		Pick:       m.picks.pick,
 		Picks:      m.picks.picks,
 		List:       m.lists.list,
+		Call:       func(c *Call) { m.of(c.Queue).call(c) },
+		Sojourn:    func(s *Sojourn) { m.of(s.Queue).wait(s) },
 		Throttle:   m.tsq.throttle,
 		Wfree:      m.tsq.wfree,
 		Resume:     m.tsq.resume,

@@ -102,6 +102,7 @@ type HandoverReport struct {
 	Uncharged U64     `json:"uncharged"` // taken without a charge to BQL
 	OwedAny   U64     `json:"doorbells_owed_any_stop"`
 	OwedDrv   U64     `json:"doorbells_owed_drv_stop"`
+	Calls     U64     `json:"calls,omitempty"` // of the driver that have a record each
 }
 
 // RequeueReport counts requeues and why they happened.
@@ -161,9 +162,15 @@ type Point struct {
 	InflightLast uint32 `json:"inflight_last_bytes"`
 }
 
-// LatencyReport is where packets of a queue wait once the driver has them. Only
-// hand-overs with a record and a charge to BQL are followed.
+// LatencyReport is where packets of a queue wait. Once the driver has them,
+// only hand-overs with a record and a charge to BQL are followed.
 type LatencyReport struct {
+	// SojournNS is from when a packet was in the qdisc to when it was dequeued,
+	// of those that were stamped.
+	SojournNS Times       `json:"sojourn_ns"`
+	Stamps    StampReport `json:"stamps"`
+	// DriverNS is how long the driver had each packet, with --detail packet.
+	DriverNS Times `json:"driver_ns"`
 	// RingNS is from the end of a hand-over, or of the sch_direct_xmit around
 	// it, to the completion that covers its last byte: 0 when that came first.
 	RingNS Times `json:"ring_ns"`
@@ -173,6 +180,15 @@ type LatencyReport struct {
 	Late     U64   `json:"late"` // hand-overs whose completion was noticed some time after it
 	Lost     U64   `json:"lost"` // whose completion is not known: records are missing, or a reset
 	Left     U64   `json:"left"` // not completed when recording ended
+}
+
+// StampReport is what became of the stamps of packets that entered a qdisc. A
+// CPU tells of its stamps when it dequeues one that has one, whatever the queue.
+type StampReport struct {
+	OneIn    uint32 `json:"one_in"` // 0: none were given
+	Given    U64    `json:"given"`
+	Replaced U64    `json:"replaced"` // by one of another packet
+	Gone     U64    `json:"gone"`     // of packets that were not seen to leave: dropped
 }
 
 // TSQReport is what TCP small queues did in one network namespace.

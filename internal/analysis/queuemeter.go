@@ -36,6 +36,9 @@ type queueMeter struct {
 	limitSeen bool
 	series    series
 	ring      ringMeter
+	waits     times
+	calls     times
+	stamps    StampReport
 	qdiscs    qdiscSums
 }
 
@@ -149,6 +152,21 @@ func (m *queueMeter) kindOf(q *Queue, run *Run, handle uint32) string {
 	return q.qdiscs[handle].kind
 }
 
+func (m *queueMeter) call(c *Call) {
+	m.used = true
+	m.handovers.Calls++
+	m.calls.add(uint64(c.Dur))
+}
+
+func (m *queueMeter) wait(s *Sojourn) {
+	m.used = true
+	m.waits.add(uint64(s.Dur))
+	m.stamps.OneIn = s.OneIn
+	m.stamps.Given += U64(s.Given)
+	m.stamps.Replaced += U64(s.Replaced)
+	m.stamps.Gone += U64(s.Gone)
+}
+
 // quiet sends are all that direct and handover count of them: one packet each,
 // taken at once, one doorbell owed.
 func (m *queueMeter) quiet(s *Quiet) {
@@ -255,6 +273,8 @@ func (m *queueMeter) report(q *Queue, h *capture.Header) QueueReport {
 	r.Runs.Packets, r.Runs.Restarts = m.packets.counts(), m.restart.counts()
 	r.Runs.DurationNS = m.runTime.report()
 	r.Latency = m.ring.report()
+	r.Latency.SojournNS, r.Latency.Stamps = m.waits.report(), m.stamps
+	r.Latency.DriverNS = m.calls.report()
 	r.Runs.Who = m.who.named("unknown", "enqueue", "bypass", "net_tx_action")
 	r.Handovers.Size = m.size.counts()
 	r.Requeues.Cause = m.cause.named(causeNames...)

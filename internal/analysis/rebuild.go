@@ -26,6 +26,8 @@ type rebuild struct {
 	batches   pool[Batch]
 	directs   pool[Direct]
 	handovers pool[Handover]
+	packets   pool[Call]
+	sent      []*Call // of the hand-over that ends now
 
 	record     Record // scratch
 	completion Completion
@@ -93,6 +95,14 @@ func (r *rebuild) item(it capture.Item) {
 		give(r.fan.pick, &r.pick)
 	case *event.Picks:
 		give(r.fan.picks, &Picks{*rec, r.world.queue(h)})
+	case *event.Packet:
+		p := r.packets.get()
+		*p = Call{Packet: *rec, Queue: r.world.queue(h)}
+		r.hold(l, h, child{packet: p})
+	case *event.Sample:
+		give(r.fan.sample, &Sampled{*rec, r.world.queue(h)})
+	case *event.Sojourn:
+		give(r.fan.sojourn, &Sojourn{*rec, r.world.queue(h)})
 	case *event.GRO:
 		r.list = r.lists.list(rec, r.world.named(h))
 		give(r.fan.list, &r.list)
@@ -138,15 +148,54 @@ func (r *rebuild) dequeue(l *lane, rec *event.Dequeue) {
 }
 
 func (r *rebuild) handover(l *lane, rec *event.Handover) {
-	l.close(&rec.Header, r.orphan, r.orphan)
+	l.close(&rec.Header, r.part, r.orphan)
 	h := r.handovers.get()
-	*h = Handover{Handover: *rec, Queue: r.world.queue(&rec.Header), Whole: l.whole(&rec.Header)}
+	*h = Handover{Handover: *rec, Queue: r.world.queue(&rec.Header), Whole: l.whole(&rec.Header), Calls: h.Calls[:0]}
+	r.fill(h)
 	h.foreign()
 	if rec.Parent == 0 {
 		r.orphan(child{handover: h})
 		return
 	}
 	r.hold(l, &rec.Header, child{handover: h})
+}
+
+// part takes what is inside a hand-over: the packets, and other devices' spans.
+func (r *rebuild) part(c child) {
+	if c.packet == nil {
+		r.orphan(c)
+		return
+	}
+	r.sent = append(r.sent, c.packet)
+}
+
+// fill gives the hand-over that ends the calls that were found; nil is one
+// that there is no record of.
+func (r *rebuild) fill(h *Handover) {
+	for _, p := range r.sent {
+		if h == nil {
+			r.orphan(child{packet: p})
+			continue
+		}
+		p.Handover = h
+		h.Calls = append(h.Calls, p)
+	}
+	r.sent = r.sent[:0]
+}
+
+func (r *rebuild) giveHandover(h *Handover) {
+	give(r.fan.handover, h)
+	for _, p := range h.Calls {
+		give(r.fan.call, p)
+	}
+}
+
+func (r *rebuild) recycleHandover(h *Handover) {
+	for _, p := range h.Calls {
+		r.packets.put(p)
+	}
+	h.Calls = h.Calls[:0]
+	r.handovers.put(h)
 }
 
 func (r *rebuild) hold(l *lane, h *event.Header, c child) {
@@ -156,15 +205,16 @@ func (r *rebuild) hold(l *lane, h *event.Header, c child) {
 }
 
 func (r *rebuild) direct(l *lane, rec *event.Direct) {
-	l.close(&rec.Header, r.orphan, r.orphan)
+	l.close(&rec.Header, r.part, r.orphan)
 	d := r.directs.get()
 	*d = Direct{Direct: *rec, Queue: r.world.queue(&rec.Header), Whole: l.whole(&rec.Header)}
 	d.Whole = d.Whole && rec.Handovers <= 1
 	if hand := rec.Handover(); hand != nil {
 		d.Handover = r.handovers.get()
-		*d.Handover = Handover{Handover: *hand, Queue: d.Queue, Direct: d, Whole: d.Whole}
+		*d.Handover = Handover{Handover: *hand, Queue: d.Queue, Direct: d, Whole: d.Whole, Calls: d.Handover.Calls[:0]}
 		d.Handover.foreign()
 	}
+	r.fill(d.Handover)
 	if rec.From == event.FromBypass || rec.Parent == 0 {
 		r.orphan(child{direct: d})
 		return
@@ -183,7 +233,9 @@ func (r *rebuild) orphan(c child) {
 	case c.direct != nil:
 		r.giveDirect(c.direct)
 	case c.handover != nil:
-		give(r.fan.handover, c.handover)
+		r.giveHandover(c.handover)
+	case c.packet != nil:
+		give(r.fan.call, c.packet)
 	}
 	r.recycle(c)
 }
@@ -191,7 +243,7 @@ func (r *rebuild) orphan(c child) {
 func (r *rebuild) giveDirect(d *Direct) {
 	give(r.fan.direct, d)
 	if d.Handover != nil {
-		give(r.fan.handover, d.Handover)
+		r.giveHandover(d.Handover)
 	}
 }
 
@@ -202,12 +254,15 @@ func (r *rebuild) recycle(c child) {
 	}
 	if c.direct != nil {
 		if c.direct.Handover != nil {
-			r.handovers.put(c.direct.Handover)
+			r.recycleHandover(c.direct.Handover)
 		}
 		r.directs.put(c.direct)
 	}
 	if c.handover != nil {
-		r.handovers.put(c.handover)
+		r.recycleHandover(c.handover)
+	}
+	if c.packet != nil {
+		r.packets.put(c.packet)
 	}
 }
 

@@ -86,5 +86,8 @@ type Checks struct {
 	Pick       func(*Pick)
 	Picks      func(*Picks)
 	List       func(*List)
+	Sample     func(*Sampled)
+	Sojourn    func(*Sojourn)
+	Call       func(*Call)
 	End        func(*End) // once, after the last record
 }

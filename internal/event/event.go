@@ -48,6 +48,9 @@ const (
 	KindPick
 	KindPicks
 	KindGRO
+	KindSample
+	KindSojourn
+	KindPacket
 )
 
 // Contexts a record was written in (Header.Context).
@@ -89,6 +92,7 @@ const (
 	QdiscStateSched       = 1 << 0 // bit of the qdisc state bytes
 	QdiscStateDeactivated = 1 << 1
 	QdiscStateMissed      = 1 << 2 // bit of the qdisc state bytes, 5.13 and later
+	QdiscStateDraining    = 1 << 3 // the same, 5.14 and later
 )
 
 // TSQ flag bits, the low byte of sk_tsq_flags.
@@ -507,6 +511,84 @@ type GRO struct {
 	RxQueue  uint16 // of the first skb, NoQueue when none is recorded
 	Within   uint8  // Within*
 	Pad      [5]uint8
+}
+
+// Bits of Sample.Held.
+const (
+	HeldLock   = 1 << 0 // the qdisc's lock
+	HeldRun    = 1 << 1 // __qdisc_run, or a bypass send
+	HeldByWhom = 1 << 7 // not known: PREEMPT_RT
+)
+
+// Bits of Sample.Device, as enum netdev_state_t spells them.
+const (
+	DeviceStart     = 1 << 0
+	DevicePresent   = 1 << 1
+	DeviceNoCarrier = 1 << 2
+)
+
+// DequeuedUnknown is Sample.Dequeued where it cannot be read, before 5.16.
+const DequeuedUnknown = 1<<64 - 1
+
+// Sample is a look at a queue and its qdisc that nothing but time asked for.
+// FlagTorn says that something moved meanwhile. Counts of a qdisc that keeps
+// them per CPU are the sums.
+type Sample struct {
+	Header
+	Qdisc      uint64 `unit:"addr"`
+	First      uint64 `unit:"addr"` // the skb that would go next, 0 where that cannot be told
+	Jiffies    uint64 `unit:"jiffies"`
+	TransStart uint64 `unit:"jiffies"` // when the driver last took something
+	Dequeued   uint64 `unit:"packets"` // bstats: dequeued, or gone past the empty qdisc
+	QdiscFlags uint32
+	Handle     uint32
+	Qlen       uint32 `unit:"packets"`
+	Backlog    uint32 `unit:"bytes"`
+	GsoQlen    uint32 `unit:"packets"` // in q->gso_skb
+	BadQlen    uint32 `unit:"packets"` // in q->skb_bad_txq
+	Requeues   uint32
+	NumQueued  uint32 `unit:"bytes"`
+	NumCompl   uint32 `unit:"bytes"`
+	AdjLimit   uint32 `unit:"bytes"`
+	Watchdog   uint32 `unit:"jiffies"` // dev->watchdog_timeo
+	TxqState   uint8
+	QdiscState uint8
+	Held       uint8 // Held*: somebody had the qdisc then
+	Device     uint8 // Device*
+}
+
+// Sojourn is one packet that waited in a qdisc, of those whose enqueue was
+// stamped: Dur is how long, Time when it was dequeued. What became of the
+// stamps of this CPU is counted since its record before.
+type Sojourn struct {
+	Header
+	Qdisc    uint64 `unit:"addr"`
+	Len      uint32 `unit:"bytes"`
+	OneIn    uint32 // enqueues to a stamp, on each CPU
+	Given    uint32 // stamps
+	Replaced uint32 // by another's
+	Gone     uint32 // found old: their packets were dropped, or left before they were stamped
+	Pad      uint32
+}
+
+// Packet is one call of a driver, from net_dev_start_xmit to net_dev_xmit. It is
+// part of the hand-over that Parent names; a bypass send that is only counted
+// has no record.
+type Packet struct {
+	Header
+	Skb            uint64 `unit:"addr"`
+	JiffiesBegin   uint64 `unit:"jiffies"`
+	JiffiesEnd     uint64 `unit:"jiffies"`
+	TransStart     uint64 `unit:"jiffies"` // of the queue, after the call
+	Len            uint32 `unit:"bytes"`
+	Segs           uint32 `unit:"packets"` // max(gso_segs, 1)
+	RC             int32
+	NumQueuedBegin uint32 `unit:"bytes"`
+	NumQueuedEnd   uint32 `unit:"bytes"`
+	TxqStateBegin  uint8
+	TxqStateEnd    uint8
+	More           uint8 // the xmit_more that the driver was told, MoreUnknown
+	Pad            uint8
 }
 
 // What a notice tells (Notice.Subtype).

@@ -13,7 +13,7 @@ import (
 
 // Record is any of the record structs.
 type Record interface {
-	Run | Dequeue | Direct | Handover | Complete | Throttle | Wfree | Resume | Notice | Ledger | Quiet | Pick | Picks | GRO
+	Run | Dequeue | Direct | Handover | Complete | Throttle | Wfree | Resume | Notice | Ledger | Quiet | Pick | Picks | GRO | Sample | Sojourn | Packet
 }
 
 // Any is a decoded record: a pointer to one of the record structs.
@@ -68,6 +68,9 @@ var kinds = [...]row{
 	KindPick:     rowOf[Pick]("pick"),
 	KindPicks:    rowOf[Picks]("picks"),
 	KindGRO:      rowOf[GRO]("gro"),
+	KindSample:   rowOf[Sample]("sample"),
+	KindSojourn:  rowOf[Sojourn]("sojourn"),
+	KindPacket:   rowOf[Packet]("packet"),
 }
 
 // Valid says whether k is a kind this build knows.

@@ -28,7 +28,8 @@ type Config struct {
 	Tool         string // version, for the header
 	Filter       Filter
 	FilterText   []string // the filters as they were asked for, for the header
-	With         []string // extras: names of Extras()
+	With         []string // extras: names of Extras(), and PerPacket
+	SojournOneIn uint32   // enqueues to a stamp, 0: the default
 	Backend      string   // auto, btf or kprobe
 	KernelBTF    string   // BTF file, empty: the kernel's own
 	RingBytes    uint64   // a power of two, at least a page

@@ -37,7 +37,7 @@ func NewPlan(f *Facts, backend string, with []string) (*Plan, error) {
 				continue
 			}
 			if pt.With != "" && !slices.Contains(with, pt.With) {
-				c.State, c.Reason = "off", fmt.Sprintf("--with %s observes it, by %s", pt.With, s.Name)
+				c.State, c.Reason = "off", fmt.Sprintf("%s observes it, by %s", flagOf(pt.With), s.Name)
 				break
 			}
 			c.State, c.Source, c.Disables = "chosen", s.Name, nil
@@ -60,14 +60,22 @@ func NewPlan(f *Facts, backend string, with []string) (*Plan, error) {
 func Extras() []string {
 	var all []string
 	for _, pt := range points {
-		if pt.With != "" && !slices.Contains(all, pt.With) {
+		if pt.With != "" && pt.With != PerPacket && !slices.Contains(all, pt.With) {
 			all = append(all, pt.With)
 		}
 	}
 	return all
 }
 
-// ExtraOf is the extra with which a fact is observed, empty where it always is.
+func flagOf(with string) string {
+	if with == PerPacket {
+		return "--detail packet"
+	}
+	return "--with " + with
+}
+
+// ExtraOf is the extra with which a fact is observed, or PerPacket; empty where
+// it always is.
 func ExtraOf(fact string) string {
 	for _, pt := range points {
 		if pt.Fact == fact {

@@ -151,7 +151,7 @@ func TestPlanBackend(t *testing.T) {
 // What is an extra is off until it is asked for, and says how to.
 func TestPlanExtras(t *testing.T) {
 	f := facts(t, "6.1")
-	for _, with := range [][]string{nil, Extras()} {
+	for _, with := range [][]string{nil, append(Extras(), PerPacket)} {
 		p, err := NewPlan(f, "auto", with)
 		if err != nil {
 			t.Fatal(err)
@@ -161,7 +161,7 @@ func TestPlanExtras(t *testing.T) {
 			if off := c.State == "off"; off != (extra != "" && with == nil) {
 				t.Errorf("with %v: %s is %s", with, c.Fact, c.State)
 			}
-			if c.State == "off" && (!strings.Contains(c.Reason, "--with "+extra) || len(c.Disables) == 0 || c.Source != "") {
+			if c.State == "off" && (!strings.Contains(c.Reason, flagOf(extra)) || len(c.Disables) != len(points[i].Rules) || c.Source != "") {
 				t.Errorf("%+v", c)
 			}
 			if got := slices.Contains(p.Programs, programOf(points[i])); c.State == "off" && got {

@@ -8,10 +8,14 @@ type Point struct {
 	Fact     string
 	Meaning  string
 	Required bool     // without it nothing can be recorded
-	With     string   // observed only if this extra is asked for; empty: always
+	With     string   // observed only if this extra, or PerPacket, is asked for; empty: always
 	Sources  []Source // in order of preference
 	Rules    []string // rules that cannot be checked without it
 }
+
+// PerPacket is the With of what is recorded of each packet: it takes --detail
+// packet, and is no extra.
+const PerPacket = "packet"
 
 // Source is one way to observe a fact: programs of the BPF object and what
 // they need of the kernel.
@@ -211,6 +215,30 @@ var points = []Point{
 			Functions: []string{"__napi_poll", "napi_complete_done"},
 		}},
 		Rules: []string{"G2"},
+	},
+	{
+		Fact: "packet", Meaning: "each call of a driver: its packet, the answer, what it was told", With: PerPacket,
+		Sources: []Source{{
+			Name: "tp_btf net_dev_start_xmit and net_dev_xmit", Backend: "btf",
+			Programs: []string{"give", "given"}, Tracepoints: []string{"net_dev_start_xmit", "net_dev_xmit"},
+		}},
+		Rules: []string{"W3"},
+	},
+	{
+		Fact: "sojourn", Meaning: "how long some of the packets waited in a qdisc", With: "sojourn",
+		Sources: []Source{{
+			Name: "tp_btf qdisc_enqueue and qdisc_dequeue, fexit sch_direct_xmit", Backend: "btf",
+			Programs: []string{"stamp", "waited", "put_back"}, Functions: []string{"sch_direct_xmit"},
+			Tracepoints: []string{"qdisc_enqueue", "qdisc_dequeue"},
+		}},
+	},
+	{
+		Fact: "sample", Meaning: "a look at each queue once a second, whatever happens there",
+		Sources: []Source{{
+			Name: "BPF_PROG_RUN", Backend: "btf",
+			Programs: []string{"sample"}, Symbols: []string{"__per_cpu_offset"},
+		}},
+		Rules: []string{"B2", "N1"},
 	},
 	{
 		Fact: "watchdog", Meaning: "a queue's transmit watchdog fired",

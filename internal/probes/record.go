@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/cilium/ebpf/ringbuf"
@@ -153,10 +154,17 @@ func (r *recorder) header() (*capture.Header, error) {
 	return &capture.Header{
 		Tool: r.config.Tool, Tables: event.Tables(), Kernel: r.facts.Kernel, Clock: clocks(),
 		Programs: r.s.describe(r.plan, hooks), Plan: r.plan.Choices, Settings: set,
-		Devices: r.before.devices, Counters: r.before.counters, Detail: "batch",
+		Devices: r.before.devices, Counters: r.before.counters, Detail: r.detail(),
 		Filters: r.config.FilterText, RingBytes: r.config.RingBytes, WalkBound: walkBound,
 		RawAddresses: r.config.RawAddresses,
 	}, nil
+}
+
+func (r *recorder) detail() string {
+	if slices.Contains(r.config.With, PerPacket) {
+		return "packet"
+	}
+	return "batch"
 }
 
 // walkBound is TX_WALK of bpf/queue.h.
@@ -183,7 +191,7 @@ func (r *recorder) run(ctx context.Context, out io.Writer, hooks Hooks) (*captur
 	}
 	ended := "error"
 	if err == nil {
-		err = r.drain(ctx)
+		err = errors.Join(r.drain(ctx), r.s.sample())
 		if err == nil {
 			ended = "signal"
 			if hooks.Ended != nil {
@@ -321,7 +329,7 @@ func (r *recorder) look() error {
 			return err
 		}
 	}
-	return r.picked()
+	return errors.Join(r.s.sample(), r.picked())
 }
 
 // arrivals looks for namespaces that are not watched yet.

@@ -32,7 +32,7 @@ type program struct {
 }
 
 // shared are the rows for records that several programs write.
-var shared = []string{"snapshot", "quiet"}
+var shared = []string{"snapshot", "quiet", "sojourn"}
 
 // counted says whether the ledger has a row for it.
 func (p program) counted() bool { return p.prog != nil || slices.Contains(shared, p.name) }
@@ -58,6 +58,11 @@ func open(p *Plan, f *Facts, c *Config, b *bpfConfig) (_ *session, err error) {
 	}
 	if err := spec.Variables[txtraceVarPossibleCpus].Set(f.Kernel.PossibleCPUs); err != nil {
 		return nil, fmt.Errorf("BPF configuration: %w", err)
+	}
+	if c.SojournOneIn > 0 {
+		if err := spec.Variables[txtraceVarSojournEvery].Set(c.SojournOneIn); err != nil {
+			return nil, fmt.Errorf("BPF configuration: %w", err)
+		}
 	}
 	var opts ebpf.CollectionOptions
 	if c.KernelBTF != "" {
@@ -86,6 +91,9 @@ func open(p *Plan, f *Facts, c *Config, b *bpfConfig) (_ *session, err error) {
 		prog := s.programs[i]
 		if prog.prog == nil {
 			continue
+		}
+		if prog.prog.Type() == ebpf.RawTracepoint {
+			continue // run by the recorder
 		}
 		l, err := link.AttachTracing(link.TracingOptions{Program: prog.prog})
 		if err != nil {

@@ -19,10 +19,13 @@ const (
 	txtraceMapCpus             = "cpus"
 	txtraceMapEvents           = "events"
 	txtraceMapFlows            = "flows"
+	txtraceMapGivings          = "givings"
 	txtraceMapPickSums         = "pick_sums"
 	txtraceMapPicking          = "picking"
 	txtraceMapRxNow            = "rx_now"
 	txtraceMapSocks            = "socks"
+	txtraceMapStamping         = "stamping"
+	txtraceMapStamps           = "stamps"
 	txtraceProgActionBegin     = "action_begin"
 	txtraceProgActionEnd       = "action_end"
 	txtraceProgAttempt         = "attempt"
@@ -34,6 +37,8 @@ const (
 	txtraceProgDirectEnd       = "direct_end"
 	txtraceProgDoneBegin       = "done_begin"
 	txtraceProgDoneEnd         = "done_end"
+	txtraceProgGive            = "give"
+	txtraceProgGiven           = "given"
 	txtraceProgGroList         = "gro_list"
 	txtraceProgGroShared       = "gro_shared"
 	txtraceProgHandoverBegin   = "handover_begin"
@@ -44,11 +49,15 @@ const (
 	txtraceProgPickEnd         = "pick_end"
 	txtraceProgPollBegin       = "poll_begin"
 	txtraceProgPollEnd         = "poll_end"
+	txtraceProgPutBack         = "put_back"
 	txtraceProgResumeHandler   = "resume_handler"
 	txtraceProgResumeRelease   = "resume_release"
 	txtraceProgRunBegin        = "run_begin"
 	txtraceProgRunEnd          = "run_end"
+	txtraceProgSample          = "sample"
 	txtraceProgSchedule        = "schedule"
+	txtraceProgStamp           = "stamp"
+	txtraceProgWaited          = "waited"
 	txtraceProgWatchdog        = "watchdog"
 	txtraceProgWeightBegin     = "weight_begin"
 	txtraceProgWeightEnd       = "weight_end"
@@ -65,6 +74,7 @@ const (
 	txtraceVarQueueSlots       = "queue_slots"
 	txtraceVarQueues           = "queues"
 	txtraceVarSoftnetTyped     = "softnet_typed"
+	txtraceVarSojournEvery     = "sojourn_every"
 	txtraceVarTxTypesInBtf     = "tx_types_in_btf"
 	txtraceVarWeightBegun      = "weight_begun"
 	txtraceVarWeightEnded      = "weight_ended"
@@ -123,6 +133,8 @@ type txtraceProgramSpecs struct {
 	DirectEnd       *ebpf.ProgramSpec `ebpf:"direct_end"`
 	DoneBegin       *ebpf.ProgramSpec `ebpf:"done_begin"`
 	DoneEnd         *ebpf.ProgramSpec `ebpf:"done_end"`
+	Give            *ebpf.ProgramSpec `ebpf:"give"`
+	Given           *ebpf.ProgramSpec `ebpf:"given"`
 	GroList         *ebpf.ProgramSpec `ebpf:"gro_list"`
 	GroShared       *ebpf.ProgramSpec `ebpf:"gro_shared"`
 	HandoverBegin   *ebpf.ProgramSpec `ebpf:"handover_begin"`
@@ -133,11 +145,15 @@ type txtraceProgramSpecs struct {
 	PickEnd         *ebpf.ProgramSpec `ebpf:"pick_end"`
 	PollBegin       *ebpf.ProgramSpec `ebpf:"poll_begin"`
 	PollEnd         *ebpf.ProgramSpec `ebpf:"poll_end"`
+	PutBack         *ebpf.ProgramSpec `ebpf:"put_back"`
 	ResumeHandler   *ebpf.ProgramSpec `ebpf:"resume_handler"`
 	ResumeRelease   *ebpf.ProgramSpec `ebpf:"resume_release"`
 	RunBegin        *ebpf.ProgramSpec `ebpf:"run_begin"`
 	RunEnd          *ebpf.ProgramSpec `ebpf:"run_end"`
+	Sample          *ebpf.ProgramSpec `ebpf:"sample"`
 	Schedule        *ebpf.ProgramSpec `ebpf:"schedule"`
+	Stamp           *ebpf.ProgramSpec `ebpf:"stamp"`
+	Waited          *ebpf.ProgramSpec `ebpf:"waited"`
 	Watchdog        *ebpf.ProgramSpec `ebpf:"watchdog"`
 	WeightBegin     *ebpf.ProgramSpec `ebpf:"weight_begin"`
 	WeightEnd       *ebpf.ProgramSpec `ebpf:"weight_end"`
@@ -154,10 +170,13 @@ type txtraceMapSpecs struct {
 	Cpus     *ebpf.MapSpec `ebpf:"cpus"`
 	Events   *ebpf.MapSpec `ebpf:"events"`
 	Flows    *ebpf.MapSpec `ebpf:"flows"`
+	Givings  *ebpf.MapSpec `ebpf:"givings"`
 	PickSums *ebpf.MapSpec `ebpf:"pick_sums"`
 	Picking  *ebpf.MapSpec `ebpf:"picking"`
 	RxNow    *ebpf.MapSpec `ebpf:"rx_now"`
 	Socks    *ebpf.MapSpec `ebpf:"socks"`
+	Stamping *ebpf.MapSpec `ebpf:"stamping"`
+	Stamps   *ebpf.MapSpec `ebpf:"stamps"`
 }
 
 // txtraceVariableSpecs contains global variables before they are loaded into the kernel.
@@ -173,6 +192,7 @@ type txtraceVariableSpecs struct {
 	QueueSlots   *ebpf.VariableSpec `ebpf:"queue_slots"`
 	Queues       *ebpf.VariableSpec `ebpf:"queues"`
 	SoftnetTyped *ebpf.VariableSpec `ebpf:"softnet_typed"`
+	SojournEvery *ebpf.VariableSpec `ebpf:"sojourn_every"`
 	TxTypesInBtf *ebpf.VariableSpec `ebpf:"tx_types_in_btf"`
 	WeightBegun  *ebpf.VariableSpec `ebpf:"weight_begun"`
 	WeightEnded  *ebpf.VariableSpec `ebpf:"weight_ended"`
@@ -201,10 +221,13 @@ type txtraceMaps struct {
 	Cpus     *ebpf.Map `ebpf:"cpus"`
 	Events   *ebpf.Map `ebpf:"events"`
 	Flows    *ebpf.Map `ebpf:"flows"`
+	Givings  *ebpf.Map `ebpf:"givings"`
 	PickSums *ebpf.Map `ebpf:"pick_sums"`
 	Picking  *ebpf.Map `ebpf:"picking"`
 	RxNow    *ebpf.Map `ebpf:"rx_now"`
 	Socks    *ebpf.Map `ebpf:"socks"`
+	Stamping *ebpf.Map `ebpf:"stamping"`
+	Stamps   *ebpf.Map `ebpf:"stamps"`
 }
 
 func (m *txtraceMaps) Close() error {
@@ -212,10 +235,13 @@ func (m *txtraceMaps) Close() error {
 		m.Cpus,
 		m.Events,
 		m.Flows,
+		m.Givings,
 		m.PickSums,
 		m.Picking,
 		m.RxNow,
 		m.Socks,
+		m.Stamping,
+		m.Stamps,
 	)
 }
 
@@ -232,6 +258,7 @@ type txtraceVariables struct {
 	QueueSlots   *ebpf.Variable `ebpf:"queue_slots"`
 	Queues       *ebpf.Variable `ebpf:"queues"`
 	SoftnetTyped *ebpf.Variable `ebpf:"softnet_typed"`
+	SojournEvery *ebpf.Variable `ebpf:"sojourn_every"`
 	TxTypesInBtf *ebpf.Variable `ebpf:"tx_types_in_btf"`
 	WeightBegun  *ebpf.Variable `ebpf:"weight_begun"`
 	WeightEnded  *ebpf.Variable `ebpf:"weight_ended"`
@@ -252,6 +279,8 @@ type txtracePrograms struct {
 	DirectEnd       *ebpf.Program `ebpf:"direct_end"`
 	DoneBegin       *ebpf.Program `ebpf:"done_begin"`
 	DoneEnd         *ebpf.Program `ebpf:"done_end"`
+	Give            *ebpf.Program `ebpf:"give"`
+	Given           *ebpf.Program `ebpf:"given"`
 	GroList         *ebpf.Program `ebpf:"gro_list"`
 	GroShared       *ebpf.Program `ebpf:"gro_shared"`
 	HandoverBegin   *ebpf.Program `ebpf:"handover_begin"`
@@ -262,11 +291,15 @@ type txtracePrograms struct {
 	PickEnd         *ebpf.Program `ebpf:"pick_end"`
 	PollBegin       *ebpf.Program `ebpf:"poll_begin"`
 	PollEnd         *ebpf.Program `ebpf:"poll_end"`
+	PutBack         *ebpf.Program `ebpf:"put_back"`
 	ResumeHandler   *ebpf.Program `ebpf:"resume_handler"`
 	ResumeRelease   *ebpf.Program `ebpf:"resume_release"`
 	RunBegin        *ebpf.Program `ebpf:"run_begin"`
 	RunEnd          *ebpf.Program `ebpf:"run_end"`
+	Sample          *ebpf.Program `ebpf:"sample"`
 	Schedule        *ebpf.Program `ebpf:"schedule"`
+	Stamp           *ebpf.Program `ebpf:"stamp"`
+	Waited          *ebpf.Program `ebpf:"waited"`
 	Watchdog        *ebpf.Program `ebpf:"watchdog"`
 	WeightBegin     *ebpf.Program `ebpf:"weight_begin"`
 	WeightEnd       *ebpf.Program `ebpf:"weight_end"`
@@ -289,6 +322,8 @@ func (p *txtracePrograms) Close() error {
 		p.DirectEnd,
 		p.DoneBegin,
 		p.DoneEnd,
+		p.Give,
+		p.Given,
 		p.GroList,
 		p.GroShared,
 		p.HandoverBegin,
@@ -299,11 +334,15 @@ func (p *txtracePrograms) Close() error {
 		p.PickEnd,
 		p.PollBegin,
 		p.PollEnd,
+		p.PutBack,
 		p.ResumeHandler,
 		p.ResumeRelease,
 		p.RunBegin,
 		p.RunEnd,
+		p.Sample,
 		p.Schedule,
+		p.Stamp,
+		p.Waited,
 		p.Watchdog,
 		p.WeightBegin,
 		p.WeightEnd,

@@ -56,8 +56,11 @@ type Runs struct {
 // Latency shadows the times of analysis.LatencyReport.
 type Latency struct {
 	analysis.LatencyReport
-	RingNS   *analysis.Times `json:"ring_ns,omitempty"`
-	OldestNS *analysis.Times `json:"oldest_ns,omitempty"`
+	SojournNS *analysis.Times       `json:"sojourn_ns,omitempty"`
+	Stamps    *analysis.StampReport `json:"stamps,omitempty"` // when some were given
+	DriverNS  *analysis.Times       `json:"driver_ns,omitempty"`
+	RingNS    *analysis.Times       `json:"ring_ns,omitempty"`
+	OldestNS  *analysis.Times       `json:"oldest_ns,omitempty"`
 }
 
 // TSQ shadows the times of analysis.TSQReport.
@@ -159,10 +162,17 @@ func duration(t analysis.Times, timed bool) *analysis.Times {
 
 // latency is nil when nothing was followed, too.
 func latency(l analysis.LatencyReport, timed bool) *Latency {
-	if !timed || l.RingNS.Count+l.OldestNS.Count+l.Late+l.Lost+l.Left == 0 {
+	if !timed || l.SojournNS.Count+l.DriverNS.Count+l.RingNS.Count+l.OldestNS.Count+l.Late+l.Lost+l.Left == 0 {
 		return nil
 	}
-	return &Latency{LatencyReport: l, RingNS: duration(l.RingNS, timed), OldestNS: duration(l.OldestNS, timed)}
+	d := &Latency{
+		LatencyReport: l, SojournNS: duration(l.SojournNS, timed), DriverNS: duration(l.DriverNS, timed),
+		RingNS: duration(l.RingNS, timed), OldestNS: duration(l.OldestNS, timed),
+	}
+	if l.Stamps.OneIn > 0 {
+		d.Stamps = &l.Stamps
+	}
+	return d
 }
 
 func command(c *capture.Child, timed bool) *Command {

@@ -205,7 +205,7 @@ func TestEmulatedHasNoDurations(t *testing.T) {
 	if err := JSON(&b, New(r, ByQueue)); err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range []string{"duration_ns", "user_ns", "sys_ns", `"ns"`, "ring_ns", "oldest_ns", "throttled_ns", "followed_ns", "completion_ns", "p50"} {
+	for _, key := range []string{"duration_ns", "user_ns", "sys_ns", `"ns"`, "sojourn_ns", "driver_ns", "ring_ns", "oldest_ns", "throttled_ns", "followed_ns", "completion_ns", "p50"} {
 		if strings.Contains(b.String(), key) {
 			t.Errorf("holds %s", key)
 		}

@@ -14,6 +14,12 @@ func latencies(p *printer, l *Latency) {
 	if l == nil {
 		return
 	}
+	p.times("in the qdisc", "packets", l.SojournNS)
+	if s := l.Stamps; s != nil {
+		p.field("  followed", fmt.Sprintf("one packet in %d: %s", s.OneIn, p.count(uint64(s.Given))),
+			p.count(uint64(s.Gone))+" of them dropped", p.count(uint64(s.Replaced))+" given up for others")
+	}
+	p.times("in the driver", "packets", l.DriverNS)
 	p.times("in the ring", "hand-overs", l.RingNS)
 	p.field("  not known", unknown(p, l.Late, "completed unseen"), unknown(p, l.Lost, "lost"), unknown(p, l.Left, "not completed at the end"))
 	p.times("oldest bytes", "completions", l.OldestNS)

@@ -58,6 +58,12 @@ func addQueue(to, q *analysis.QueueReport) {
 }
 
 func addLatency(to, l *analysis.LatencyReport) {
+	to.SojournNS = analysis.MergeTimes(to.SojournNS, l.SojournNS)
+	to.Stamps.OneIn = max(to.Stamps.OneIn, l.Stamps.OneIn)
+	to.Stamps.Given += l.Stamps.Given
+	to.Stamps.Replaced += l.Stamps.Replaced
+	to.Stamps.Gone += l.Stamps.Gone
+	to.DriverNS = analysis.MergeTimes(to.DriverNS, l.DriverNS)
 	to.RingNS = analysis.MergeTimes(to.RingNS, l.RingNS)
 	to.OldestNS = analysis.MergeTimes(to.OldestNS, l.OldestNS)
 	to.Late += l.Late
@@ -103,6 +109,7 @@ func addHandovers(to, h *analysis.HandoverReport) {
 	to.Uncharged += h.Uncharged
 	to.OwedAny += h.OwedAny
 	to.OwedDrv += h.OwedDrv
+	to.Calls += h.Calls
 }
 
 func addMap(to, m map[string]analysis.U64) map[string]analysis.U64 {

@@ -113,7 +113,7 @@ func sampleQueue() analysis.QueueReport {
 		},
 		Handovers: analysis.HandoverReport{
 			Count: 4050, Packets: 23461, Bytes: 3331000, Size: counts(1, 1500, 2, 1000, 65, 800),
-			Rest: 4, Taken: 23457, Busy: 1, Uncharged: 2, OwedAny: 4900, OwedDrv: 4050,
+			Rest: 4, Taken: 23457, Busy: 1, Uncharged: 2, OwedAny: 4900, OwedDrv: 4050, Calls: 23462,
 		},
 		Requeues: analysis.RequeueReport{Events: 46, Packets: 50, Cause: map[string]analysis.U64{"drv": 45, "busy": 1}},
 		Bypass:   analysis.BypassReport{Count: 123, Packets: 123, Bytes: 17466, GsoSegs: 123, PktLenBytes: 17466},
@@ -127,7 +127,10 @@ func sampleQueue() analysis.QueueReport {
 			AdvancedBytes: 3330894, DecidedBytes: 3330000,
 		},
 		Latency: analysis.LatencyReport{
-			RingNS: sampleTimes(0, 1, 60_000, 2000, 120_000, 1800), OldestNS: sampleTimes(120_000, 1900, 5_000_000_000, 1),
+			SojournNS: sampleTimes(1000, 200, 9_000, 150, 700_000, 2),
+			DriverNS:  sampleTimes(200, 20000, 3000, 3462),
+			Stamps:    analysis.StampReport{OneIn: 64, Given: 360, Replaced: 3, Gone: 1},
+			RingNS:    sampleTimes(0, 1, 60_000, 2000, 120_000, 1800), OldestNS: sampleTimes(120_000, 1900, 5_000_000_000, 1),
 			Late: 7, Left: 1,
 		},
 	}

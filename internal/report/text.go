@@ -214,6 +214,9 @@ func handovers(p *printer, h *analysis.HandoverReport) {
 		p.counted(uint64(h.Packets), "packet", "packets"), p.counted(uint64(h.Bytes), "byte", "bytes")),
 		p.count(uint64(h.Rest))+" not taken", p.count(uint64(h.Busy))+" BUSY",
 		p.count(uint64(h.Uncharged))+" taken and not charged to BQL")
+	if h.Calls > 0 {
+		p.field("  recorded", "each call of the driver: "+p.count(uint64(h.Calls)))
+	}
 	p.histogram("packets", "hand-overs", h.Size)
 	if h.Taken > 0 {
 		p.field("doorbells", fmt.Sprintf("%s owed by a driver that rings at any stop: %s per packet",

@@ -65,7 +65,7 @@ var facts = []string{
 	"context", "bql", "complete.napi", "complete.hardirq", "tsq.throttle", "tsq.wfree", "tsq.resume", "tsq.release",
 }
 
-var absent = []string{"pick", "gro", "gro.batch", "gro.poll", "watchdog"}
+var absent = []string{"pick", "gro", "gro.batch", "gro.poll", "packet", "sojourn", "sample", "watchdog"}
 
 func (s *sim) header() *capture.Header {
 	c := s.cfg

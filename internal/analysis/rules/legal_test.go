@@ -67,6 +67,7 @@ func legal() *trace {
 	r.end()
 	t.unstop()
 	t.drain(5)
+	t.looked()
 	t.waiting()
 	t.list(true)
 	t.throttle()

@@ -14,12 +14,10 @@ func Others() []analysis.Other {
 
 		unseen("B1", "A completion reports no more than is in flight.",
 			"dql_completed cannot be hooked, and a kernel that breaks it stops in it (BUG_ON); internal/model and the simulator hold it"),
-		notYet("B2", "A queue that has been idle for long has nothing in flight.",
-			"it needs a sampler of idle queues: records are made by decisions, and an idle queue makes none"),
 		within("B4", "What is in flight stays below the limit and one batch.",
 			"a batch begins below the limit, no list goes to a stopped queue, and a charge above the limit stops it", "D1", "B3", "B16"),
-		notYet("B6", "Every byte that was charged is completed, or forgotten by a reset.",
-			"what moves is held by B5, B8 and B13; that nothing stays behind needs the sampler of B2"),
+		within("B6", "Every byte that was charged is completed, or forgotten by a reset.",
+			"others hold what moves, and B2 that nothing stays behind", "B2", "B5", "B8", "B13"),
 		notYet("B9", "When a device's rings are purged, BQL of each of its queues is reset.",
 			"it needs a record of the purge: a queue without a reset cannot be told from one that was restarted alone"),
 		notYet("B14", "The kernel reports a stall of the device only while it could send.",
@@ -35,9 +33,6 @@ func Others() []analysis.Other {
 		notYet("R3", "A direct send that the driver refuses comes back to its caller once.",
 			"it needs __dev_direct_xmit at both ends; such sends show as charged by others so far"),
 
-		notYet("W3", "A frame that was taken sets trans_start to the time of its hand-over.",
-			"it needs netdev_queue.trans_start and jiffies at both ends of a hand-over"),
-
 		unseen("S1", "Completions that make enough room start a queue that its driver stopped.",
 			"how much is enough is the driver's own (start threshold), and in no common structure; S2 holds what follows when none is left"),
 
@@ -50,8 +45,6 @@ func Others() []analysis.Other {
 		notYet("L4", "No packet waits for long in the ring between two veth.",
 			"it needs veth_xmit and veth_poll"),
 
-		notYet("N1", "A lockless qdisc that holds packets runs, is scheduled, or is MISSED.",
-			"it needs a sampler of qdiscs that do not run: the state between runs, the seqlock, and the counts of each CPU"),
 		notYet("N2", "What was enqueued while a lockless qdisc ran is taken by that run or by one that follows.",
 			"it needs tracepoint qdisc_enqueue, one record a packet"),
 		notYet("N3", "A stopped queue's qdisc is not run over and over for nothing.",

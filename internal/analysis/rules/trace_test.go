@@ -140,6 +140,12 @@ func kindOf(r event.Any) event.Kind {
 		return event.KindPicks
 	case *event.GRO:
 		return event.KindGRO
+	case *event.Sample:
+		return event.KindSample
+	case *event.Packet:
+		return event.KindPacket
+	case *event.Sojourn:
+		return event.KindSojourn
 	}
 	return event.KindInvalid
 }

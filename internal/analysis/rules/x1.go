@@ -36,6 +36,13 @@ func judgeX1(j *analysis.Judge, h *analysis.Handover) {
 		j.Undecided("a stacked device sent inside")
 		return
 	}
+	if i := wrongMore(h); i >= 0 {
+		j.Broken(func() *analysis.Evidence {
+			return analysis.Show(h.Queue, &h.Header, "with packet %d of %d the driver was told more=%d", i+1, h.Packets, h.Calls[i].More).
+				With("packets", "packets", int64(h.Packets)).With("more", "", int64(h.Calls[i].More)).Record(&h.Calls[i].Header)
+		})
+		return
+	}
 	want := model.ExpectedMore(int(h.Rest), h.DriverBusy())
 	if want == (h.More != 0) {
 		j.Held()
@@ -46,4 +53,18 @@ func judgeX1(j *analysis.Judge, h *analysis.Handover) {
 			With("packets", "packets", int64(h.Packets)).With("rest", "packets", int64(h.Rest)).
 			With("busy", "", int64(h.Busy)).With("more", "", int64(h.More))
 	})
+}
+
+// wrongMore is the first call of the driver that was told the wrong thing, -1
+// when none was, or when not each packet was recorded.
+func wrongMore(h *analysis.Handover) int {
+	if h.Cut() || !h.Whole || len(h.Calls) != int(h.Attempts) {
+		return -1
+	}
+	for i, c := range h.Calls {
+		if last := i+1 == int(h.Packets); c.MoreKnown() && last == (c.More != 0) {
+			return i
+		}
+	}
+	return -1
 }
