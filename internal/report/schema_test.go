@@ -5,11 +5,14 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"github.com/txtrace/txtrace/internal/analysis"
 	"github.com/txtrace/txtrace/internal/capture"
@@ -68,6 +71,92 @@ func TestSchema(t *testing.T) {
 			t.Errorf("%s, %s: %v", c.schema, c.what, err)
 		}
 	}
+}
+
+// A document has no field that its schema does not know, whether the sample
+// has it or not.
+func TestSchemaKnowsEveryField(t *testing.T) {
+	for name, doc := range map[string]any{
+		"report": New(sample(), ByQueue),
+		"run":    NewRun(sample(), ByQueue),
+		"verify": NewVerify(sample()),
+		"rules":  sampleRules(2),
+		"model":  sampleModel(),
+		"doctor": sampleDoctor(false),
+	} {
+		fill(reflect.ValueOf(doc))
+		for _, more := range unlisted(valid(t, name, doc)) {
+			t.Errorf("%s: %s", name, more)
+		}
+	}
+	k := sampleDoctor(true)
+	fill(reflect.ValueOf(k))
+	if k.Kernel.PossibleCPUs == 0 || !k.Kernel.Emulated || len(k.Facts[0].Disables) == 0 {
+		t.Errorf("fields are not filled: %+v", k)
+	}
+}
+
+// fill sets each field that is zero to something. What a word may be is not
+// looked at: only unknown fields of these documents count.
+func fill(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			v.Set(reflect.New(v.Type().Elem()))
+		}
+		fill(v.Elem())
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				fill(v.Field(i))
+			}
+		}
+	case reflect.Slice:
+		if v.Len() == 0 {
+			v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		}
+		for i := range v.Len() {
+			fill(v.Index(i))
+		}
+	case reflect.Map:
+		if v.Len() == 0 {
+			v.Set(reflect.MakeMap(v.Type()))
+			key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+			fill(key)
+			fill(value)
+			v.SetMapIndex(key, value)
+		}
+	case reflect.String:
+		if v.Len() == 0 {
+			v.SetString("x")
+		}
+	case reflect.Bool:
+		v.SetBool(true)
+	default:
+		if v.IsZero() && v.CanInt() {
+			v.SetInt(1)
+		} else if v.IsZero() && v.CanUint() {
+			v.SetUint(1)
+		} else if v.IsZero() && v.CanFloat() {
+			v.SetFloat(1)
+		}
+	}
+}
+
+// unlisted is what a schema's refusal says of fields that it does not know.
+func unlisted(err error) []string {
+	var refused *jsonschema.ValidationError
+	if !errors.As(err, &refused) {
+		return nil
+	}
+	var said []string
+	if more, ok := refused.ErrorKind.(*kind.AdditionalProperties); ok {
+		said = append(said, strings.Join(refused.InstanceLocation, ".")+": not in the schema: "+strings.Join(more.Properties, ", "))
+	}
+	for _, cause := range refused.Causes {
+		said = append(said, unlisted(cause)...)
+	}
+	return said
 }
 
 // A schema that takes anything would hold nothing.
