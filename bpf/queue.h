@@ -79,10 +79,16 @@ static __always_inline bool qdisc_wanted(struct Qdisc *q)
 
 static __always_inline bool txq_wanted(__u32 txq)
 {
+	__u32 word = txq / 64;
+
 	if (!config.nqueues)
 		return true;
-	return txq < TX_FILTER_QUEUES &&
-	       config.queues[txq / 64] >> (txq & 63) & 1;
+	if (txq >= TX_FILTER_QUEUES)
+		return false;
+	barrier_var(
+		word); /* or clang leaves the mask away, which the verifier needs */
+	word &= TX_FILTER_QUEUES / 64 - 1;
+	return config.queues[word] >> (txq & 63) & 1;
 }
 
 /*
