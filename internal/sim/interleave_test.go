@@ -112,7 +112,8 @@ func TestInterleavings(t *testing.T) {
 		})
 	}
 	t.Logf("%+v", saw)
-	if saw.Nested == 0 || saw.Foreign == 0 || saw.Middle == 0 || saw.Moved == 0 {
+	// Foreign sends come some 2000 times in 10^5, but not in every 5000.
+	if n >= 100000 && (saw.Nested == 0 || saw.Foreign == 0 || saw.Middle == 0 || saw.Moved == 0) {
 		t.Error("something was never played")
 	}
 }
