@@ -202,8 +202,13 @@ func logf(format string, args ...any) { fmt.Fprintf(os.Stderr, "vm: "+format+"\n
 
 func findKernel(ctx context.Context, o *options) (debian.Kernel, error) {
 	if strings.Contains(o.kernel, "/") {
-		if _, err := os.Stat(o.kernel); err != nil {
+		if err := checkImage(o.kernel); err != nil {
 			return debian.Kernel{}, err
+		}
+		if o.modules != "" {
+			if _, err := openModules(o.modules); err != nil {
+				return debian.Kernel{}, err
+			}
 		}
 		return debian.Kernel{Image: o.kernel, Modules: o.modules}, nil
 	}

@@ -31,7 +31,7 @@ func moduleName(file string) string {
 func openModules(dir string) (*moduleTree, error) {
 	dep, err := os.ReadFile(filepath.Join(dir, "modules.dep"))
 	if err != nil {
-		return nil, fmt.Errorf("%w: run depmod on the modules", err)
+		return nil, fmt.Errorf("-modules %s: no modules.dep is read: %w; run depmod -b DIR VERSION, where DIR holds lib/modules/VERSION", dir, err)
 	}
 	builtin, err := os.ReadFile(filepath.Join(dir, "modules.builtin"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
