@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -150,6 +151,9 @@ func runScenarios(ctx context.Context, o *options, g *guest) (int, error) {
 			if oc.Exit == 0 {
 				oc.Exit = steps[0].Exit
 			}
+			if err := printVerdict(g.output, name, dir); err != nil {
+				return exitInternal, err
+			}
 		}
 		if err := writeOutcome(dir, oc); err != nil {
 			return exitInternal, err
@@ -162,7 +166,23 @@ func runScenarios(ctx context.Context, o *options, g *guest) (int, error) {
 	if bootErr != nil {
 		return exitGuest, fmt.Errorf("%w; the console is in %s", bootErr, g.console)
 	}
+	fmt.Fprintf(g.output, "What the guest left is in %s.\n", o.out)
 	return worst(codes), nil
+}
+
+// printVerdict prints the last lines of a scenario's verify.txt, which count
+// the rules and say the verdict.
+func printVerdict(w io.Writer, name, dir string) error {
+	b, err := os.ReadFile(filepath.Join(dir, "verify.txt"))
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(b)) {
+		if strings.HasPrefix(line, "rules: ") || strings.HasPrefix(line, "verdict: ") {
+			fmt.Fprintf(w, "%s: %s", name, line)
+		}
+	}
+	return nil
 }
 
 // judge picks a scenario's steps from those of the boot, and says how it
