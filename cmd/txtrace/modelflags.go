@@ -205,6 +205,9 @@ func (f duration) Type() string { return "TIME" }
 
 func (f duration) Set(text string) error {
 	d, err := time.ParseDuration(text)
+	if err := lacksUnit(text, err); err != nil {
+		return err
+	}
 	if err != nil {
 		return errors.New("a time is as 100ms, 20us or 1s")
 	}

@@ -119,11 +119,22 @@ func (s *span) Type() string { return "TIME" }
 
 func (s *span) Set(text string) error {
 	d, err := time.ParseDuration(text)
+	if err := lacksUnit(text, err); err != nil {
+		return err
+	}
 	if err != nil || d <= 0 {
 		return errors.New("a time is above 0, as in 30s or 5m")
 	}
 	s.Duration = d
 	return nil
+}
+
+// lacksUnit is an error for a time that was refused for having no unit.
+func lacksUnit(text string, refused error) error {
+	if _, err := strconv.ParseUint(text, 10, 64); refused == nil || err != nil {
+		return nil
+	}
+	return fmt.Errorf("a time needs a unit, as %ss", text)
 }
 
 // process is a process's number, 0 when it is not given.

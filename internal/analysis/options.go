@@ -41,6 +41,9 @@ func ParseVariants(arg string) (Variants, error) {
 	case "latest":
 		return Variants{arg: arg, latest: true}, nil
 	}
+	if !strings.Contains(arg, "=") {
+		return Variants{}, fmt.Errorf("variant %q: want auto, latest or SWITCH=NAME, as in bulk=budget", arg)
+	}
 	set, err := model.Parse(arg)
 	return Variants{arg: arg, set: set}, err
 }
