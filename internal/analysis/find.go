@@ -97,9 +97,11 @@ func (set Setting) has(switches []model.Switch, s model.Switch, v model.Variant)
 // state is the finding as verify prints it.
 func (f finding) document() VariantState {
 	s := VariantState{Switch: string(f.info.Name), State: f.state, By: f.by, Rule: f.rule}
-	if f.state != StateContradicted {
-		s.Variant = string(f.choice)
-		s.MendedBy = f.mended()
+	switch f.state {
+	case StateProven, StateForced:
+		s.Variant, s.MendedBy = string(f.choice), f.mended()
+	case StateUndecided:
+		s.JudgedAs, s.MendedBy = string(f.choice), f.mended()
 	}
 	for _, v := range f.left {
 		s.Left = append(s.Left, string(v))

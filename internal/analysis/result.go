@@ -84,7 +84,8 @@ const (
 type VariantState struct {
 	Switch   string    `json:"switch"`
 	State    string    `json:"state"`
-	Variant  string    `json:"variant,omitempty"`   // proven, forced, or the newest left
+	Variant  string    `json:"variant,omitempty"`   // proven or forced
+	JudgedAs string    `json:"judged_as,omitempty"` // undecided: the newest left, which rules are judged under
 	Left     []string  `json:"left,omitempty"`      // not refuted, oldest first
 	MendedBy string    `json:"mended_by,omitempty"` // the commit that the kernel lacks
 	By       *Evidence `json:"by,omitempty"`        // the observation that decided

@@ -187,7 +187,7 @@ func (d *Model) Text(w io.Writer, t Text, header *capture.Header) error {
 func variantTexts(vs []analysis.VariantState) []string {
 	var list []string
 	for _, v := range vs {
-		if v.Variant != "" && v.State != analysis.StateUndecided {
+		if v.Variant != "" {
 			list = append(list, v.Switch+"="+v.Variant+" ("+v.State+")")
 		}
 	}

@@ -169,7 +169,7 @@ func sampleVerify() analysis.Verify {
 		},
 		Variants: []analysis.VariantState{
 			{Switch: "bulk", State: analysis.StateProven, Variant: "bytes", Left: []string{"bytes"}, MendedBy: "0345552a653c", By: &batch, Rule: "D2"},
-			{Switch: "requeue", State: analysis.StateUndecided, Variant: "head", Left: []string{"tail", "head"}},
+			{Switch: "requeue", State: analysis.StateUndecided, JudgedAs: "head", Left: []string{"tail", "head"}},
 			{Switch: "tsq-limit", State: analysis.StateForced, Variant: "always"},
 			{Switch: "quota", State: analysis.StateContradicted},
 		},

@@ -89,7 +89,7 @@ func TestD2Bytes(t *testing.T) {
 func TestD2ProvesNothing(t *testing.T) {
 	for name, tr := range map[string]*trace{"empty": bulk(5, 20, 0), "bound and empty": bulk(5, 65, 0)} {
 		tr.expect(t, "D2", "auto", analysis.VerdictNotExercised)
-		if v := variantOf(t, tr.analyze(t, "auto", nil), "bulk"); v.State != analysis.StateUndecided || v.Variant != "budget" {
+		if v := variantOf(t, tr.analyze(t, "auto", nil), "bulk"); v.State != analysis.StateUndecided || v.Variant != "" || v.JudgedAs != "budget" {
 			t.Errorf("%s: %+v", name, v)
 		}
 	}

@@ -134,8 +134,8 @@ func TestGROBatchIsFound(t *testing.T) {
 		c.build(tr)
 		res := tr.analyze(t, "auto", nil)
 		for _, v := range res.Verify.Variants {
-			if v.Switch == string(model.SwitchGROBatch) && (v.State != c.state || v.Variant != string(c.want)) {
-				t.Errorf("%s: %s %s, want %s %s", c.name, v.State, v.Variant, c.state, c.want)
+			if v.Switch == string(model.SwitchGROBatch) && (v.State != c.state || v.Variant+v.JudgedAs != string(c.want)) {
+				t.Errorf("%s: %s %s, want %s %s", c.name, v.State, v.Variant+v.JudgedAs, c.state, c.want)
 			}
 		}
 	}
