@@ -39,7 +39,7 @@ func TestQueues(t *testing.T) {
 	seen := eventsOf(t, dir)
 	picks, lists, received := uint64(0), uint64(0), uint64(0)
 	for i := range r.Picks {
-		comparePicks(t, dir, &r.Picks[i], seen, r)
+		comparePicks(t, dir, &r.Picks[i], seen, r, uint64(v.Lost.Missed))
 		picks += uint64(r.Picks[i].Picks)
 	}
 	for i := range r.GRO {
@@ -64,9 +64,16 @@ func TestQueues(t *testing.T) {
 
 // comparePicks holds one device's picks to perf: each is queued once, and each
 // but those that the qdisc dropped is given to the driver by its queue.
-func comparePicks(t *testing.T, dir string, p *analysis.PickReport, seen *events, r *report.Report) {
+// A pick in an interrupt that came while a program of a pick ran on that CPU is
+// skipped by the kernel, for txtrace and for kprobes: so many may be missing.
+func comparePicks(t *testing.T, dir string, p *analysis.PickReport, seen *events, r *report.Report, missed uint64) {
 	t.Helper()
-	same(t, p.Ifname+": picks and net_dev_queue by perf", sum{uint64(p.Picks), uint64(p.Bytes)}, seen.queued[p.Ifname])
+	queued := seen.queued[p.Ifname]
+	if missed == 0 {
+		same(t, p.Ifname+": picks and net_dev_queue by perf", sum{uint64(p.Picks), uint64(p.Bytes)}, queued)
+	} else if n := uint64(p.Picks); n > queued.n || queued.n-n > missed {
+		t.Errorf("%s: %d picks, %d net_dev_queue by perf, %d runs skipped", p.Ifname, n, queued.n, missed)
+	}
 	ours := make(map[int]uint64)
 	for _, q := range p.Queues {
 		ours[int(q.Txq)] = uint64(q.Picks)
@@ -80,7 +87,8 @@ func comparePicks(t *testing.T, dir string, p *analysis.PickReport, seen *events
 			theirs[int(q.Txq)] -= uint64(q.Handovers.Busy) // those are started again
 		}
 	}
-	if !maps.Equal(ours, theirs) {
+	few := func(ours, theirs uint64) bool { return ours <= theirs && theirs-ours <= missed }
+	if !maps.EqualFunc(ours, theirs, few) {
 		t.Errorf("%s: picks by queue %v, net_dev_start_xmit by perf %v", p.Ifname, ours, theirs)
 	}
 	t.Logf("%s: %d picks, %v; %d moves, %d with bytes in flight; by queue %v", p.Ifname, p.Picks, p.Why, p.Moves, p.MovesInFlight, ours)
