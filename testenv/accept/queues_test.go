@@ -48,8 +48,13 @@ func TestQueues(t *testing.T) {
 		lists += uint64(l.Lists)
 		received += uint64(l.Skbs)
 	}
-	same(t, "picks and calls of netdev_core_pick_tx", picks+seen.queued["lo"].n, calls(t, dir, "picks"))
-	same(t, "lists and calls of netif_receive_skb_list_internal", lists, calls(t, dir, "lists"))
+	called := func(what string, ours, theirs uint64) {
+		if missed := uint64(v.Lost.Missed); max(ours, theirs)-min(ours, theirs) > missed {
+			t.Errorf("%s: %d, %d calls, %d runs skipped", what, ours, theirs, missed)
+		}
+	}
+	called("picks and netdev_core_pick_tx", picks+seen.queued["lo"].n, calls(t, dir, "picks"))
+	called("lists and netif_receive_skb_list_internal", lists, calls(t, dir, "lists"))
 	same(t, "skbs of lists and softnet_stat", received, softnet(t, dir, "after")-softnet(t, dir, "before"))
 	if len(r.Picks) != 2 || len(r.GRO) != 2 {
 		t.Errorf("%d devices with picks, %d with lists", len(r.Picks), len(r.GRO))
