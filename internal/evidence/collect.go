@@ -75,7 +75,7 @@ func collect(src analysis.Source, ts []*target, around int) error {
 			continue
 		}
 		h := it.Record.Head()
-		past.add(event.AppendAny(nil, it.Record))
+		past.add(it.Record)
 		for _, t := range named[place{h.CPU, h.Seq, h.Time}] {
 			if err := t.keep(past, around); err != nil {
 				return err
@@ -127,9 +127,9 @@ type past struct {
 
 func newPast(size int) *past { return &past{ring: make([][]byte, size)} }
 
-func (p *past) add(b []byte) {
+func (p *past) add(r event.Any) {
 	at := p.n % len(p.ring)
-	p.ring[at] = append(p.ring[at][:0], b...)
+	p.ring[at] = event.AppendAny(p.ring[at][:0], r)
 	p.n++
 }
 
