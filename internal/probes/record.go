@@ -279,13 +279,7 @@ func (r *recorder) quiet() error {
 	if err != nil {
 		return err
 	}
-	for i := range left {
-		r.own(&left[i].Header)
-		if err := r.w.Append(event.Append(nil, &left[i])); err != nil {
-			return err
-		}
-	}
-	return nil
+	return write(r, left...)
 }
 
 // picked writes what the programs counted of picks since the last time.
@@ -294,13 +288,7 @@ func (r *recorder) picked() error {
 	if err != nil {
 		return err
 	}
-	for i := range counts {
-		r.own(&counts[i].Header)
-		if err := r.w.Append(event.Append(nil, &counts[i])); err != nil {
-			return err
-		}
-	}
-	return nil
+	return write(r, counts...)
 }
 
 // look writes the ledger rows that moved, and the quota when it did. Queues
@@ -323,11 +311,8 @@ func (r *recorder) look() error {
 		}
 		r.weights = now
 	}
-	for i := range rows {
-		r.own(&rows[i].Header)
-		if err := r.w.Append(event.Append(nil, &rows[i])); err != nil {
-			return err
-		}
+	if err := write(r, rows...); err != nil {
+		return err
 	}
 	return errors.Join(r.s.sample(), r.picked())
 }
@@ -364,8 +349,7 @@ func (r *recorder) notices() error {
 	}
 	var errs []error
 	for _, n := range seen {
-		r.own(&n.Header)
-		errs = append(errs, r.w.Append(event.Append(nil, &n)))
+		errs = append(errs, write(r, n))
 	}
 	return errors.Join(errs...)
 }
@@ -374,8 +358,19 @@ func (r *recorder) note(subtype uint8, name string, before, after uint64) error 
 	n := event.Notice{Subtype: subtype, Before: before, After: after}
 	n.Txq = event.NoQueue
 	copy(n.Name[:], name)
-	r.own(&n.Header)
-	return r.w.Append(event.Append(nil, &n))
+	return write(r, n)
+}
+
+// write makes records the recorder's own and appends them.
+func write[T event.Record](r *recorder, recs ...T) error {
+	for i := range recs {
+		rec := &recs[i]
+		r.own(any(rec).(event.Any).Head())
+		if err := r.w.Append(event.Append(nil, rec)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // own makes a header the recorder's: its own CPU number and sequence, in which
