@@ -36,18 +36,18 @@ func (p *pickCounts) changed() ([]event.Picks, error) {
 	if !p.s.loaded("pick_end") {
 		return nil, nil
 	}
-	var used uint32
-	var queues [maxSlots]bpfQueue
-	if err := p.s.coll.Variables[txtraceVarNqueues].Get(&used); err != nil {
-		return nil, fmt.Errorf("read the queues: %w", err)
+	last, err := p.s.lastSlot()
+	if err != nil {
+		return nil, err
 	}
-	if err := p.s.coll.Variables[txtraceVarQueues].Get(&queues); err != nil {
-		return nil, fmt.Errorf("read the queues: %w", err)
+	queues, err := p.s.queues()
+	if err != nil {
+		return nil, err
 	}
 	now := clocks().Monotonic
 	sums := p.s.coll.Maps[txtraceMapPickSums]
 	var out []event.Picks
-	for slot := uint32(1); slot <= used && slot < maxSlots; slot++ {
+	for slot := uint32(1); slot <= last; slot++ {
 		n, err := sumOf(sums, slot)
 		if err != nil {
 			return nil, err
@@ -58,7 +58,7 @@ func (p *pickCounts) changed() ([]event.Picks, error) {
 		}
 		p.last[slot] = n
 		q := event.Picks{PickCounts: d}
-		q.Ifindex, q.Netns, q.Txq = queues[slot].Ifindex, queues[slot].Netns, queues[slot].Index
+		queues[slot].name(&q.Header)
 		q.Time, q.Dur = now, uint32(min(now-p.time, 1<<32-1))
 		out = append(out, q)
 	}

@@ -8,16 +8,6 @@ import (
 	"github.com/txtrace/txtrace/internal/event"
 )
 
-// bpfQueue is struct tx_queue of bpf/queue.h.
-type bpfQueue struct {
-	Txq, Dev                     uint64
-	Ifindex, Netns               uint32
-	Completed, Queued, Generated uint32
-	Index                        uint16
-	Wanted, Active, Known, Sent  uint8
-	Pad                          [6]uint8
-}
-
 // quietLeft returns the bypass sends that the programs counted and did not
 // write yet. The programs must be disarmed.
 func (l *ledger) quietLeft() ([]event.Quiet, error) {
@@ -25,9 +15,9 @@ func (l *ledger) quietLeft() ([]event.Quiet, error) {
 	if err := l.s.coll.Maps[txtraceMapCpus].Lookup(uint32(0), &cpus); err != nil {
 		return nil, fmt.Errorf("read the quiet sends: %w", err)
 	}
-	var queues [maxSlots]bpfQueue
-	if err := l.s.coll.Variables[txtraceVarQueues].Get(&queues); err != nil {
-		return nil, fmt.Errorf("read the queues: %w", err)
+	queues, err := l.s.queues()
+	if err != nil {
+		return nil, err
 	}
 	now := clocks().Monotonic
 	var out []event.Quiet
@@ -39,13 +29,10 @@ func (l *ledger) quietLeft() ([]event.Quiet, error) {
 			if q.Packets == 0 || slot >= maxSlots {
 				continue
 			}
-			q.Ifindex, q.Netns, q.Txq = queues[slot].Ifindex, queues[slot].Netns, queues[slot].Index
+			queues[slot].name(&q.Header)
 			q.Time, q.Dur = now, uint32(min(now-begin, 1<<32-1))
 			out = append(out, q)
 		}
 	}
 	return out, nil
 }
-
-// maxSlots is TX_QUEUES of bpf/queue.h.
-const maxSlots = 512

@@ -15,12 +15,12 @@ func (s *session) sample() error {
 	if prog == nil {
 		return nil
 	}
-	var used uint32
-	if err := s.coll.Variables[txtraceVarNqueues].Get(&used); err != nil {
-		return fmt.Errorf("read the queues: %w", err)
+	last, err := s.lastSlot()
+	if err != nil {
+		return err
 	}
-	for slot := uint64(1); slot <= uint64(used) && slot < maxSlots; slot++ {
-		if _, err := prog.Run(&ebpf.RunOptions{Context: []uint64{slot}}); err != nil {
+	for slot := uint32(1); slot <= last; slot++ {
+		if _, err := prog.Run(&ebpf.RunOptions{Context: []uint64{uint64(slot)}}); err != nil {
 			return fmt.Errorf("look at a queue: %w", err)
 		}
 	}
