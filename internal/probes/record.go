@@ -31,7 +31,7 @@ type Hooks struct {
 	// Ready is called once every program is attached and armed. An error ends
 	// the recording.
 	Ready func() error
-	// Child is called after the programs are detached and the ring is empty,
+	// Child is called after the programs are disarmed and the ring is empty,
 	// and gives the command that ran meanwhile, nil when there was none.
 	Child func() *capture.Child
 	// Ended names what ended the recording when it was not the recorder.
@@ -201,8 +201,6 @@ func (r *recorder) run(ctx context.Context, out io.Writer, hooks Hooks) (*captur
 			ended = "disk"
 		}
 	}
-	// Disarmed programs do nothing, so the file can be finished before they are
-	// detached, which waits for the kernel (80 ms for each pair in a guest).
 	err = errors.Join(err, r.note(event.NoticeDisarmed, "", 0, 0), r.s.arm(false), r.rest())
 	foot, ferr := r.footer(ended, hooks)
 	err = errors.Join(err, ferr, r.w.Close(foot))
@@ -252,7 +250,7 @@ func (r *recorder) drain(ctx context.Context) error {
 	}
 }
 
-// rest empties the ring after the programs are detached.
+// rest empties the ring after the programs are disarmed.
 func (r *recorder) rest() error {
 	var rec ringbuf.Record
 	r.s.ring.SetDeadline(time.Time{})
