@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/cilium/ebpf/ringbuf"
@@ -137,39 +136,6 @@ func (r *recorder) free() {
 	}
 }
 
-func (r *recorder) header() (*capture.Header, error) {
-	hooks, err := hooks()
-	if err != nil {
-		return nil, err
-	}
-	set := settings()
-	if set.DevWeight == 0 {
-		return nil, &Error{Object: "net.core.dev_weight", What: "not readable", Cause: "/proc/sys of the first namespace is not visible",
-			Next: "record where /proc/1/ns/net can be entered", Kind: CannotRun}
-	}
-	r.weights = set
-	if r.before.counters, err = countersNow(); err != nil { // as late as can be
-		return nil, err
-	}
-	return &capture.Header{
-		Tool: r.config.Tool, Tables: event.Tables(), Kernel: r.facts.Kernel, Clock: clocks(),
-		Programs: r.s.describe(r.plan, hooks), Plan: r.plan.Choices, Settings: set,
-		Devices: r.before.devices, Counters: r.before.counters, Detail: r.detail(),
-		Filters: r.config.FilterText, RingBytes: r.config.RingBytes, WalkBound: walkBound,
-		RawAddresses: r.config.RawAddresses,
-	}, nil
-}
-
-func (r *recorder) detail() string {
-	if slices.Contains(r.config.With, PerPacket) {
-		return "packet"
-	}
-	return "batch"
-}
-
-// walkBound is TX_WALK of bpf/queue.h.
-const walkBound = 4096
-
 // run is the recording from the header to the footer.
 func (r *recorder) run(ctx context.Context, out io.Writer, hooks Hooks) (*capture.Footer, error) {
 	h, err := r.header()
@@ -271,24 +237,6 @@ func (r *recorder) rest() error {
 	}
 }
 
-// quiet writes the bypass sends that the programs still hold.
-func (r *recorder) quiet() error {
-	left, err := r.ledger.quietLeft()
-	if err != nil {
-		return err
-	}
-	return write(r, left...)
-}
-
-// picked writes what the programs counted of picks since the last time.
-func (r *recorder) picked() error {
-	counts, err := r.picks.changed()
-	if err != nil {
-		return err
-	}
-	return write(r, counts...)
-}
-
 // look writes the ledger rows that moved, and the quota when it did. Queues
 // are learned again, for what happened where nobody watches.
 func (r *recorder) look() error {
@@ -330,96 +278,6 @@ func (r *recorder) arrivals(again bool) {
 			r.watch.add(ns)
 		}
 	}
-}
-
-// notices writes what the watcher saw. Where it lost messages a record is
-// missing, and what is there now is seen by looking.
-func (r *recorder) notices() error {
-	seen, lost := r.watch.take()
-	if lost {
-		r.seq++
-		if all, err := namespaces(); err == nil {
-			r.watch.again(all)
-			closeAll(all)
-		}
-		more, _ := r.watch.take() // another loss is another time's
-		seen = append(seen, more...)
-	}
-	var errs []error
-	for _, n := range seen {
-		errs = append(errs, write(r, n))
-	}
-	return errors.Join(errs...)
-}
-
-func (r *recorder) note(subtype uint8, name string, before, after uint64) error {
-	n := event.Notice{Subtype: subtype, Before: before, After: after}
-	n.Txq = event.NoQueue
-	copy(n.Name[:], name)
-	return write(r, n)
-}
-
-// write makes records the recorder's own and appends them.
-func write[T event.Record](r *recorder, recs ...T) error {
-	for i := range recs {
-		rec := &recs[i]
-		r.own(any(rec).(event.Any).Head())
-		if err := r.w.Append(event.Append(nil, rec)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// own makes a header the recorder's: its own CPU number and sequence, in which
-// no time lies before the one of the record before.
-func (r *recorder) own(h *event.Header) {
-	h.CPU, h.Seq = event.UserCPU, r.seq
-	r.seq++
-	if h.Time == 0 {
-		h.Time = clocks().Monotonic
-	}
-	h.Time = max(h.Time, r.last)
-	r.last = h.Time
-}
-
-func (r *recorder) footer(ended string, hooks Hooks) (*capture.Footer, error) {
-	rows, t, err := r.ledger.read()
-	counters, cerr := countersNow()
-	err = errors.Join(err, cerr)
-	for i := range rows {
-		if n := t.lastSeq[rows[i].CPU]; rows[i].Program == 0 && n > 0 {
-			rows[i].LastSeq = n - 1
-		}
-	}
-	f := &capture.Footer{
-		Clock: clocks(), Counters: counters, Ledger: rows,
-		Open: t.open, Orphans: t.orphans, Overflow: t.overflow, Ended: ended, Self: r.self(),
-	}
-	if hooks.Child != nil {
-		f.Child = hooks.Child()
-	}
-	return f, err
-}
-
-// self is what the recording cost this process and, where the kernel counts
-// it (kernel.bpf_stats_enabled), the programs.
-func (r *recorder) self() capture.Self {
-	var u unix.Rusage
-	_ = unix.Getrusage(unix.RUSAGE_SELF, &u) // cannot fail with a valid pointer
-	s := capture.Self{
-		UserNS: uint64(u.Utime.Nano()), SysNS: uint64(u.Stime.Nano()),
-		MaxRSS: uint64(u.Maxrss) << 10, Written: uint64(r.w.Stats().Written),
-	}
-	for id, p := range r.s.programs {
-		if p.prog == nil {
-			continue
-		}
-		if st, err := p.prog.Stats(); err == nil && st.RunCount > 0 {
-			s.BPF = append(s.BPF, capture.ProgramRun{Program: id, Runs: st.RunCount, NS: uint64(st.Runtime.Nanoseconds())})
-		}
-	}
-	return s
 }
 
 // clocks reads three clocks as close together as can be.
