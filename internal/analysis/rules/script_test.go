@@ -30,7 +30,7 @@ import (
 //	bypass LEN [...]         a packet that never sat in the qdisc, sent as by send
 //	alone BYTES [...]        a hand-over without a qdisc, of one packet or n=
 //	charge N                 others charge the queue
-//	complete N|all, snapshot, reset zero|min
+//	complete N|all, snapshot, look, reset zero|min
 //	pick, list SEGS..., throttle, wfree, resume
 //	sysctl NAME BEFORE AFTER, removed, added, renamed
 //	misses PROGRAM N         the kernel skipped a program; no record may follow
@@ -270,6 +270,8 @@ func (s *script) line(words []string) {
 		s.set(fields, t.complete(n))
 	case "snapshot":
 		s.set(fields, t.snapshot())
+	case "look":
+		s.set(fields, t.look(event.Sample{}))
 	case "reset":
 		t.dql.Reset(map[string]model.Variant{"zero": model.DQLResetZero, "min": model.DQLResetMin}[args[0]], t.jiffies)
 		t.state &^= event.StackXoff
