@@ -57,11 +57,11 @@ func (d *Dist) add(v uint64) {
 type tallyBy [8]uint64
 
 // named makes the map of a report: what occurred, by name.
-func (t *tallyBy) named(names ...string) map[string]U64 {
+func named[S ~string](t tallyBy, names ...S) map[string]U64 {
 	m := make(map[string]U64)
 	for i, name := range names {
 		if t[i] > 0 {
-			m[name] = U64(t[i])
+			m[string(name)] = U64(t[i])
 		}
 	}
 	return m

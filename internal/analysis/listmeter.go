@@ -62,11 +62,7 @@ func (m *listMeters) report() []GROReport {
 		l.DeviceRef = ref
 		l.Size, l.Count = l.size.counts(), l.count.counts()
 		l.Queues, l.CPUs = partsOf(l.queues), partsOf(l.cpus)
-		names := make([]string, len(flushWhys))
-		for i, why := range flushWhys {
-			names[i] = string(why)
-		}
-		l.Why = l.why.named(names...)
+		l.Why = named(l.why, flushWhys...)
 		rs = append(rs, l.GROReport)
 	}
 	return rs

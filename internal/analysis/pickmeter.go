@@ -109,11 +109,7 @@ func (m *pickMeters) report() []PickReport {
 		}
 		d.Flows.over(d.most)
 		d.QueueBytes.over(d.most)
-		names := make([]string, len(pickWhys))
-		for i, why := range pickWhys {
-			names[i] = string(why)
-		}
-		d.Why, d.By = d.why.named(names...), d.by.named(pickBys...)
+		d.Why, d.By = named(d.why, pickWhys...), named(d.by, pickBys...)
 		rs = append(rs, d.PickReport)
 	}
 	return rs

@@ -268,16 +268,16 @@ func (m *queueMeter) report(q *Queue, h *capture.Header) QueueReport {
 		Batches: m.batches, Runs: m.runs, Handovers: m.handovers, Requeues: m.requeues, Bypass: m.bypass, BQL: m.bql,
 	}
 	r.Batches.Size, r.Batches.AvailUsed = m.batchSize.counts(), m.availUsed.counts()
-	r.Batches.Stop = m.stop.named(stopNames...)
-	r.Batches.Origin = m.origin.named("unknown", "fresh", "gso_skb", "bad_txq")
+	r.Batches.Stop = named(m.stop, stopNames...)
+	r.Batches.Origin = named(m.origin, "unknown", "fresh", "gso_skb", "bad_txq")
 	r.Runs.Packets, r.Runs.Restarts = m.packets.counts(), m.restart.counts()
 	r.Runs.DurationNS = m.runTime.report()
 	r.Latency = m.ring.report()
 	r.Latency.SojournNS, r.Latency.Stamps = m.waits.report(), m.stamps
 	r.Latency.DriverNS = m.calls.report()
-	r.Runs.Who = m.who.named("unknown", "enqueue", "bypass", "net_tx_action")
+	r.Runs.Who = named(m.who, "unknown", "enqueue", "bypass", "net_tx_action")
 	r.Handovers.Size = m.size.counts()
-	r.Requeues.Cause = m.cause.named(causeNames...)
+	r.Requeues.Cause = named(m.cause, causeNames...)
 	r.BQL.Series = m.series.report()
 	if r.BQL.Quota == 0 {
 		r.BQL.Quota = h.Settings.TxWeight()

@@ -115,7 +115,7 @@ func (m *tsqMeters) report(queues []QueueReport) []TSQReport {
 			}
 		}
 		t.CompletionNS = done.report()
-		t.LimitBy = t.by.named(limitNames...)
+		t.LimitBy = named(t.by, limitNames...)
 		rs = append(rs, t.TSQReport)
 	}
 	return rs
