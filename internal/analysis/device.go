@@ -72,26 +72,7 @@ func (d *Device) CountsSegments() bool { return d.Driver == "igb" }
 func (d *Device) ref() DeviceRef { return DeviceRef{d.Netns, d.Ifindex, d.Generation, d.Ifname} }
 
 // perDevice holds what a meter counts for each device.
-type perDevice[T any] struct {
-	by    map[*Device]*T
-	last  *Device // most records are of the device of the one before
-	state *T
-}
-
-// at is the state for d, as made the first time.
-func (p *perDevice[T]) at(d *Device, made func() *T) *T {
-	if p.last == d {
-		return p.state
-	}
-	if p.by == nil {
-		p.by = make(map[*Device]*T)
-	}
-	if p.by[d] == nil {
-		p.by[d] = made()
-	}
-	p.last, p.state = d, p.by[d]
-	return p.state
-}
+type perDevice[T any] struct{ keyed[*Device, T] }
 
 // sorted are the states in the order of reports, each with what its device is
 // called by then.
@@ -105,27 +86,6 @@ func (p *perDevice[T]) sorted() iter.Seq2[DeviceRef, *T] {
 			}
 		}
 	}
-}
-
-// numbered holds what a meter counts for each number: of queues, or of CPUs.
-type numbered[T any] struct {
-	by    map[uint16]*T
-	last  uint16
-	state *T
-}
-
-func (p *numbered[T]) at(n uint16) *T {
-	if p.state != nil && p.last == n {
-		return p.state
-	}
-	if p.by == nil {
-		p.by = make(map[uint16]*T)
-	}
-	if p.by[n] == nil {
-		p.by[n] = new(T)
-	}
-	p.last, p.state = n, p.by[n]
-	return p.state
 }
 
 // Queue is one transmit queue of a device. Txq is event.NoQueue for the runs

@@ -14,7 +14,7 @@ type listMeter struct {
 	GROReport
 	why          tallyBy
 	size, count  hist
-	queues, cpus numbered[GROPart]
+	queues, cpus keyed[uint16, GROPart]
 }
 
 // listMeters are those of all devices.
@@ -24,7 +24,7 @@ type listMeters struct{ by perDevice[listMeter] }
 var flushWhys = []model.FlushReason{model.FlushThreshold, model.FlushComplete, model.FlushPoll, model.FlushBusy}
 
 func (m *listMeters) list(g *List) {
-	l := m.by.at(g.Device, func() *listMeter { return new(listMeter) })
+	l := m.by.at(g.Device)
 	if l.Lists == 0 {
 		l.BatchMin = g.Batch
 	}
@@ -48,7 +48,7 @@ func (p *GROPart) add(n uint16, g *List) {
 	p.Bytes += U64(g.Bytes)
 }
 
-func partsOf(all numbered[GROPart]) []GROPart {
+func partsOf(all keyed[uint16, GROPart]) []GROPart {
 	var ps []GROPart
 	for _, n := range slices.Sorted(maps.Keys(all.by)) {
 		ps = append(ps, *all.by[n])

@@ -14,17 +14,15 @@ import (
 type pickMeter struct {
 	PickReport
 	why, by tallyBy
-	queues  numbered[PickQueue]
+	queues  keyed[uint16, PickQueue]
 	flows   map[SockID]uint16 // what each keeps
 	most    int               // queues that the device had at once, as far as it was seen
 }
 
-func newPickMeter() *pickMeter { return &pickMeter{flows: make(map[SockID]uint16)} }
-
 // pickMeters are those of all devices.
 type pickMeters struct{ by perDevice[pickMeter] }
 
-func (m *pickMeters) of(q *Queue) *pickMeter { return m.by.at(q.Device, newPickMeter) }
+func (m *pickMeters) of(q *Queue) *pickMeter { return m.by.at(q.Device) }
 
 // Reasons, and what chose, as pickMeter counts them.
 var (
@@ -73,6 +71,9 @@ func (m *pickMeters) pick(p *Pick) {
 	}
 	if p.Birth == 0 || p.After == event.NoQueue {
 		return
+	}
+	if d.flows == nil {
+		d.flows = make(map[SockID]uint16)
 	}
 	id := SockID{p.Sock, p.Birth}
 	if queue, known := d.flows[id]; !known && len(d.flows) < maxSockets || known && queue != p.After {
