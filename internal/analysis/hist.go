@@ -53,6 +53,19 @@ func (d *Dist) add(v uint64) {
 	d.Mean = float64(d.Sum) / float64(d.Count)
 }
 
+// MergeDists is the distribution of both.
+func MergeDists(a, b Dist) Dist {
+	switch {
+	case a.Count == 0:
+		return b
+	case b.Count == 0:
+		return a
+	}
+	d := Dist{Count: a.Count + b.Count, Sum: a.Sum + b.Sum, Min: min(a.Min, b.Min), Max: max(a.Max, b.Max)}
+	d.Mean = float64(d.Sum) / float64(d.Count)
+	return d
+}
+
 // tallyBy counts by a small number, to be named at the end.
 type tallyBy [8]uint64
 

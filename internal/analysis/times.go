@@ -36,11 +36,16 @@ type times struct {
 
 func (t *times) add(ns uint64) {
 	t.Dist.add(ns)
+	t.count(ns, 1)
+}
+
+// count counts in the bin of a time.
+func (t *times) count(ns, n uint64) {
 	i := binOf(ns)
 	for i >= len(t.bins) {
 		t.bins = append(t.bins, 0)
 	}
-	t.bins[i]++
+	t.bins[i] += n
 }
 
 // binOf is the bin that a time is counted in.
@@ -81,22 +86,9 @@ func (t *times) quantile(share float64) U64 {
 
 // merge adds what was counted elsewhere.
 func (t *times) merge(o Times) {
-	if o.Count == 0 {
-		return
-	}
-	if t.Count == 0 || o.Min < t.Min {
-		t.Min = o.Min
-	}
-	t.Max = max(t.Max, o.Max)
-	t.Count += o.Count
-	t.Sum += o.Sum
-	t.Mean = float64(t.Sum) / float64(t.Count)
+	t.Dist = MergeDists(t.Dist, o.Dist)
 	for _, b := range o.Bins {
-		i := binOf(uint64(b.NS))
-		for i >= len(t.bins) {
-			t.bins = append(t.bins, 0)
-		}
-		t.bins[i] += uint64(b.Count)
+		t.count(uint64(b.NS), uint64(b.Count))
 	}
 }
 

@@ -79,7 +79,7 @@ func addBatches(to, b *analysis.BatchReport) {
 	to.Stop = addMap(to.Stop, b.Stop)
 	to.Origin = addMap(to.Origin, b.Origin)
 	to.AvailUsed = addCounts(to.AvailUsed, b.AvailUsed)
-	to.Avail = addDist(to.Avail, b.Avail)
+	to.Avail = analysis.MergeDists(to.Avail, b.Avail)
 	to.GsoSegs += b.GsoSegs
 	to.PktLenBytes += b.PktLenBytes
 }
@@ -134,16 +134,4 @@ func addCounts(to, from []analysis.Count) []analysis.Count {
 	}
 	slices.SortFunc(out, func(a, b analysis.Count) int { return cmp.Compare(a.N, b.N) })
 	return out
-}
-
-func addDist(a, b analysis.Dist) analysis.Dist {
-	switch {
-	case a.Count == 0:
-		return b
-	case b.Count == 0:
-		return a
-	}
-	d := analysis.Dist{Count: a.Count + b.Count, Sum: a.Sum + b.Sum, Min: min(a.Min, b.Min), Max: max(a.Max, b.Max)}
-	d.Mean = float64(d.Sum) / float64(d.Count)
-	return d
 }
