@@ -36,6 +36,9 @@ func (p *Pick) Chooses() bool { return p.QueuesEnd != 1 && p.Select == 0 }
 // HasSocket says that the skb has one.
 func (p *Pick) HasSocket() bool { return p.State != 0 || p.Full != 0 }
 
+// SockID is that of the skb's socket.
+func (p *Pick) SockID() SockID { return SockID{p.Sock, p.Birth} }
+
 // Hit says that the socket's queue was taken as it is: it is the one chosen,
 // and neither was there a reason to choose anew that shows, nor a trace of it.
 func (p *Pick) Hit() bool {

@@ -75,7 +75,7 @@ func (m *pickMeters) pick(p *Pick) {
 	if d.flows == nil {
 		d.flows = make(map[SockID]uint16)
 	}
-	id := SockID{p.Sock, p.Birth}
+	id := p.SockID()
 	if queue, known := d.flows[id]; !known && len(d.flows) < maxSockets || known && queue != p.After {
 		d.flows[id] = p.After
 	}

@@ -49,3 +49,8 @@ type Resume struct{ event.Resume }
 // SockID names a socket: its address, and when the recorder first saw it,
 // because addresses are used again.
 type SockID struct{ Sock, Birth uint64 }
+
+// SockID is the socket's.
+func (t *Throttle) SockID() SockID { return SockID{t.Sock, t.Birth} }
+func (w *Wfree) SockID() SockID    { return SockID{w.Sock, w.Birth} }
+func (r *Resume) SockID() SockID   { return SockID{r.Sock, r.Birth} }

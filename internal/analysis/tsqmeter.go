@@ -46,7 +46,7 @@ var limitNames = []string{"truesize", "rate", "sysctl"}
 func (m *tsqMeters) throttle(t *Throttle) {
 	n := m.of(t.Netns)
 	n.Throttles++
-	id := SockID{t.Sock, t.Birth}
+	id := t.SockID()
 	if _, ok := n.known[id]; ok || len(n.known) < maxSockets {
 		n.known[id], n.waits[id], n.held[id] = t.Begin(), t.Begin(), t.Begin()
 	}
@@ -79,7 +79,7 @@ func (m *tsqMeters) wfree(w *Wfree) {
 	if w.Ksoftirqd != 0 && w.TSQEnd == w.TSQBegin {
 		n.Deferred++
 	}
-	id := SockID{w.Sock, w.Birth}
+	id := w.SockID()
 	if at, ok := n.held[id]; ok && w.TSQEnd&event.TSQThrottled == 0 {
 		delete(n.held, id)
 		n.known[id] = max(at, w.Time)
@@ -89,7 +89,7 @@ func (m *tsqMeters) wfree(w *Wfree) {
 
 func (m *tsqMeters) resume(r *Resume) {
 	n := m.of(r.Netns)
-	id := SockID{r.Sock, r.Birth}
+	id := r.SockID()
 	at, ok := n.waits[id]
 	if !ok {
 		return

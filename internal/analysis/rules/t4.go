@@ -24,14 +24,14 @@ var t4 = analysis.Rule{
 		})
 		return analysis.Checks{
 			Throttle: func(t *analysis.Throttle) {
-				id := analysis.SockID{Sock: t.Sock, Birth: t.Birth}
+				id := t.SockID()
 				wait.came(id, t.Begin()) // it had gone on
 				if !t.Queued() {         // else a free met it already
 					wait.begin(id, t.Time, t)
 				}
 			},
-			Wfree:  func(w *analysis.Wfree) { wait.came(analysis.SockID{Sock: w.Sock, Birth: w.Birth}, w.Time) },
-			Resume: func(r *analysis.Resume) { wait.came(analysis.SockID{Sock: r.Sock, Birth: r.Birth}, r.Time) },
+			Wfree:  func(w *analysis.Wfree) { wait.came(w.SockID(), w.Time) },
+			Resume: func(r *analysis.Resume) { wait.came(r.SockID(), r.Time) },
 			End:    wait.end,
 		}
 	},

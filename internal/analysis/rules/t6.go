@@ -23,13 +23,13 @@ var t6 = analysis.Rule{
 				With("tsq_end", "", int64(w.TSQEnd)).With("wmem", "bytes", int64(w.WmemEnd))
 		})
 		return analysis.Checks{
-			Throttle: func(t *analysis.Throttle) { wait.came(analysis.SockID{Sock: t.Sock, Birth: t.Birth}, t.Begin()) },
+			Throttle: func(t *analysis.Throttle) { wait.came(t.SockID(), t.Begin()) },
 			Wfree: func(w *analysis.Wfree) {
 				if model.TSQFlags(w.TSQEnd)&model.TSQQueued != 0 {
-					wait.begin(analysis.SockID{Sock: w.Sock, Birth: w.Birth}, w.Time, w)
+					wait.begin(w.SockID(), w.Time, w)
 				}
 			},
-			Resume: func(r *analysis.Resume) { wait.came(analysis.SockID{Sock: r.Sock, Birth: r.Birth}, r.Time) },
+			Resume: func(r *analysis.Resume) { wait.came(r.SockID(), r.Time) },
 			End:    wait.end,
 		}
 	},
