@@ -74,6 +74,3 @@ func (h *Handover) DriverBusy() bool { return h.Busy > 0 }
 
 // BQL says whether the driver ever charged bytes to the queue.
 func (h *Handover) BQL() bool { return h.NumQueuedEnd|h.NumComplEnd|h.AdjLimitEnd != 0 }
-
-// StackXoff is the bit of a queue's state by which BQL stops it.
-const StackXoff = event.StackXoff

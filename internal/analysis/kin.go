@@ -57,5 +57,5 @@ func (b *Batch) adds() bool {
 
 // sends says whether the send is of what the dequeue gave.
 func (d *Direct) sends(b *Batch) bool {
-	return d.From == event.FromDequeue && d.Packets == b.Packets && d.Bytes == b.Bytes && d.GsoSegs == b.GsoSegs && d.PktLen == b.PktLen
+	return d.Dequeued() && d.Packets == b.Packets && d.Bytes == b.Bytes && d.GsoSegs == b.GsoSegs && d.PktLen == b.PktLen
 }

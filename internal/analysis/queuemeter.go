@@ -111,7 +111,7 @@ func (m *queueMeter) run(r *Run) {
 			m.runs.QuotaEnded++
 		}
 	}
-	if r.Flags&event.FlagDurLong == 0 {
+	if !r.Lasting() {
 		m.runTime.add(uint64(r.Dur))
 	}
 }

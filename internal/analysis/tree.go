@@ -81,7 +81,7 @@ func (r *Run) Agrees() bool {
 // not begin with it.
 func (r *Run) Strays() bool {
 	for i := range r.Restarts {
-		if d := r.Restarts[i].Direct; d != nil && d.From == event.FromDequeue && d.Batch == nil {
+		if d := r.Restarts[i].Direct; d != nil && d.Dequeued() && d.Batch == nil {
 			return true
 		}
 	}

@@ -142,7 +142,7 @@ func (t *table) handover(h *analysis.Handover) {
 	}
 	switch {
 	case !h.BQL() || h.Charged() == 0 || h.Completed():
-	case h.TxqStateEnd&analysis.StackXoff != 0:
+	case h.TxqStateEnd&event.StackXoff != 0:
 		t.saw("DQL.Charge", "stopped by BQL")
 		t.stopped[h.Queue] = true
 	default:

@@ -4,6 +4,7 @@ package rules
 
 import (
 	"github.com/txtrace/txtrace/internal/analysis"
+	"github.com/txtrace/txtrace/internal/model"
 )
 
 var b16 = analysis.Rule{
@@ -65,14 +66,14 @@ func (c *checkB16) handover(h *analysis.Handover) {
 	}
 	q := c.queues.At(h.Queue)
 	c.settle(q, h.NumComplBegin, h.AdjLimitBegin)
-	if was := q.stopped; was.is && h.TxqStateBegin&analysis.StackXoff == 0 && was.time < h.Begin() {
+	if was := q.stopped; was.is && model.QueueState(h.TxqStateBegin)&model.QueueStack == 0 && was.time < h.Begin() {
 		c.cleared(was, h)
 	}
 	q.stopped = stopped{}
 	switch {
-	case (h.TxqStateEnd&^h.TxqStateBegin)&analysis.StackXoff != 0:
+	case model.QueueState(h.TxqStateEnd&^h.TxqStateBegin)&model.QueueStack != 0:
 		c.set(h)
-	case h.TxqStateEnd&analysis.StackXoff == 0 && h.AvailEnd() < 0 && chargedLast(h):
+	case model.QueueState(h.TxqStateEnd)&model.QueueStack == 0 && h.AvailEnd() < 0 && chargedLast(h):
 		c.missing(q, h)
 	}
 }
