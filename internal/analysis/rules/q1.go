@@ -27,15 +27,7 @@ var q1 = analysis.Rule{
 // judgeQ1 sees what came of the driver's answer, not the answer: that one too
 // large became 0, and not another queue, is not seen.
 func judgeQ1(j *analysis.Judge, p *analysis.Pick) {
-	switch {
-	case p.Select == 0 || p.QueuesBegin == 1 || p.QueuesEnd == 1:
-	case p.Index < min(p.QueuesBegin, p.QueuesEnd):
-		j.Held()
-	case p.Resized():
-		j.Undecided(analysis.Changed)
-	default:
-		j.Broken(func() *analysis.Evidence {
-			return showPick(p, "the driver's choice led to queue %d of %d", p.Index, p.QueuesEnd)
-		})
+	if p.Select != 0 && p.QueuesBegin != 1 && p.QueuesEnd != 1 {
+		judgeIndex(j, p, "the driver's choice led to queue %d of %d")
 	}
 }

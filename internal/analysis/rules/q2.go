@@ -25,18 +25,26 @@ var q2 = analysis.Rule{
 }
 
 func judgeQ2(j *analysis.Judge, p *analysis.Pick) {
-	switch {
-	case p.Exact == 0:
+	if p.Exact == 0 {
 		j.Broken(func() *analysis.Evidence {
 			return showPick(p, "the queue given lies inside of element %d of the device's array, not at its begin", p.Index)
 		})
+		return
+	}
+	judgeIndex(j, p, "queue %d was chosen, the device has %d")
+}
+
+// judgeIndex holds the number of a queue against how many the device has. says
+// formats both.
+func judgeIndex(j *analysis.Judge, p *analysis.Pick, says string) {
+	switch {
 	case p.Index < min(p.QueuesBegin, p.QueuesEnd):
 		j.Held()
 	case p.Resized():
 		j.Undecided(analysis.Changed)
 	default:
 		j.Broken(func() *analysis.Evidence {
-			return showPick(p, "queue %d was chosen, the device has %d", p.Index, p.QueuesEnd)
+			return showPick(p, says, p.Index, p.QueuesEnd)
 		})
 	}
 }
