@@ -44,6 +44,23 @@ func elsewhereOf(bytes, foreign uint32, change func(t *trace, first, uncharged, 
 	}
 }
 
+// after33 charges a queue with bytes after one hand-over more than is remembered
+// was not charged, of 5000 bytes and up.
+func after33(bytes uint32) func(*trace) {
+	return func(t *trace) {
+		t.alone(1000, sent{n: 1})
+		t.txq = 1
+		t.snapshot()
+		for i := range uint32(33) {
+			t.txq = 0
+			t.alone(5000+i, sent{n: 1, noBQL: true})
+		}
+		t.txq = 1
+		t.dql.NumQueued += bytes
+		t.snapshot()
+	}
+}
+
 func asItIs(*trace, *event.Handover, *event.Handover, *event.Handover) {}
 
 // stoppedThen takes a snapshot of a queue that BQL stopped.
@@ -143,30 +160,8 @@ var bqlEdges = []judged{
 	{rule: "B8", name: "foreign bytes handed over later", build: elsewhereOf(5000, 5000, func(_ *trace, _, u, second *event.Handover) { second.Dur = uint32(second.Time - u.Time + 1) }), want: counts{3, 0, 0, 0, 0}},
 	{rule: "B8", name: "foreign bytes handed over as it began", build: elsewhereOf(5000, 5000, func(_ *trace, _, u, second *event.Handover) { second.Dur = uint32(second.Time - u.Time) }), want: counts{3, 0, 1, 0, 0}},
 	{rule: "B8", name: "foreign bytes handed to the same queue", build: elsewhereOf(5000, 5000, func(_ *trace, _, u, _ *event.Handover) { u.Txq = 1 }), want: counts{3, 0, 0, 0, 0}},
-	{rule: "B8", name: "the 33rd forgets the first", build: func(t *trace) {
-		t.alone(1000, sent{n: 1})
-		t.txq = 1
-		t.snapshot()
-		for i := range uint32(33) {
-			t.txq = 0
-			t.alone(5000+i, sent{n: 1, noBQL: true})
-		}
-		t.txq = 1
-		t.dql.NumQueued += 5000
-		t.snapshot()
-	}, want: counts{1, 0, 0, 0, 0}},
-	{rule: "B8", name: "the 33rd is known", build: func(t *trace) {
-		t.alone(1000, sent{n: 1})
-		t.txq = 1
-		t.snapshot()
-		for i := range uint32(33) {
-			t.txq = 0
-			t.alone(5000+i, sent{n: 1, noBQL: true})
-		}
-		t.txq = 1
-		t.dql.NumQueued += 5032
-		t.snapshot()
-	}, want: counts{1, 1, 0, 0, 0}},
+	{rule: "B8", name: "the 33rd forgets the first", build: after33(5000), want: counts{1, 0, 0, 0, 0}},
+	{rule: "B8", name: "the 33rd is known", build: after33(5032), want: counts{1, 1, 0, 0, 0}},
 	{rule: "B8", name: "refused, and charged to another", build: elsewhere(5000, stay, func(t *trace) {
 		h := last[event.Handover](t, 0)
 		h.Busy, h.DriverRC, h.Rest, h.Uncharged = 1, 16, 1, 0
