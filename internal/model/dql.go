@@ -177,13 +177,14 @@ func (d DQL) completed(queued, last, count uint32, holdOver bool) (next DQL, ste
 		}
 	}
 
-	switch raw := limit; {
-	case d.bound(raw) < raw:
+	raw := limit
+	limit = d.bound(raw)
+	switch {
+	case limit < raw:
 		clamp = ClampMax
-	case d.bound(raw) > raw:
+	case limit > raw:
 		clamp = ClampMin
 	}
-	limit = d.bound(limit)
 	if limit != d.Limit {
 		over = 0
 	}

@@ -109,9 +109,10 @@ func Explain(before, after DQL, w Window) Explanation {
 	}
 	moved := after.NumCompleted != before.NumCompleted
 	diff := w.differs(before, after)
+	next, step, clamp := before.completedTo(after)
+	moves := next.Limit != before.Limit
 	if moved && diff == nil {
-		e := Explanation{Outcome: OutcomeEqual, Moves: after.computedLimit() != before.Limit}
-		_, e.Step, e.Clamp = before.completedTo(after)
+		e := Explanation{Outcome: OutcomeEqual, Step: step, Clamp: clamp, Moves: moves}
 		if !after.Settled() {
 			e.Reason = LimitWritten
 		}
@@ -124,7 +125,7 @@ func Explain(before, after DQL, w Window) Explanation {
 		return undecided("a completion was under way at a snapshot")
 	}
 	e := w.contradiction(before, after, diff)
-	if e.Moves = w.moves(before, after); w.Foreign {
+	if e.Moves = moves; w.Foreign {
 		e.Outcome, e.Reason = OutcomeUndecided, HalfWritten
 	}
 	return e
@@ -213,14 +214,6 @@ func (w Window) differs(before, after DQL) *Explanation {
 		return unequal("slack_start_time", w.To, after.SlackStartTime)
 	}
 	return unequal("slack_start_time", before.SlackStartTime, after.SlackStartTime)
-}
-
-// moves says whether one completion, with what after's last one read, moves the
-// limit away from before's.
-func (w Window) moves(before, after DQL) bool {
-	holdOver := after.SlackStartTime != before.SlackStartTime
-	p, _, _ := before.completed(after.PrevNumQueued, after.PrevLastObjCnt, after.NumCompleted-before.NumCompleted, holdOver)
-	return p.Limit != before.Limit
 }
 
 // afterReset says whether a reset and one completion lead to after. A reset
