@@ -34,7 +34,7 @@ func (o *recorder) directBegin(c *cpu, q *qdisc, txq *queue, r *runFrame, list [
 	d.hand.hand = &d.rec.Hand
 	rec := &d.rec
 	rec.First, rec.Parent = list[0].addr, c.parent()
-	rec.RequeuesBegin, rec.GsoQlenBegin, rec.TxqStateBegin = q.requeues, uint32(q.gso()), fromModel(txq.state)
+	rec.RequeuesBegin, rec.GsoQlenBegin, rec.TxqStateBegin = q.requeues, uint32(q.gso()), uint8(txq.state)
 	if !list[0].retry {
 		rec.Validate = 1
 	}
@@ -54,7 +54,7 @@ func (o *recorder) directEnd(c *cpu, q *qdisc, txq *queue, d *directFrame, sent 
 	c.pop()
 	o.directs.put(d)
 	rec := &d.rec
-	rec.RequeuesEnd, rec.GsoQlenEnd, rec.TxqStateEnd = q.requeues, uint32(q.gso()), fromModel(txq.state)
+	rec.RequeuesEnd, rec.GsoQlenEnd, rec.TxqStateEnd = q.requeues, uint32(q.gso()), uint8(txq.state)
 	if sent {
 		rec.Result = 1
 	}

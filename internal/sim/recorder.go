@@ -5,7 +5,6 @@ package sim
 import (
 	"github.com/txtrace/txtrace/internal/capture"
 	"github.com/txtrace/txtrace/internal/event"
-	"github.com/txtrace/txtrace/internal/model"
 )
 
 // lane is a CPU's share of the records.
@@ -103,7 +102,8 @@ func (c *cpu) parent() uint32 {
 func (c *cpu) push(begin uint64) { c.frames = append(c.frames, (&event.Header{Time: begin}).ID()) }
 func (c *cpu) pop()              { c.frames = c.frames[:len(c.frames)-1] }
 
-// now is what the programs read of a queue.
+// now is what the programs read of a queue. The bits of its state are the
+// kernel's in internal/model and in records.
 func (q *queue) now() (numQueued, numCompleted, adjLimit uint32, state uint8) {
 	return q.dql.NumQueued, q.dql.NumCompleted, q.dql.AdjLimit, uint8(q.state)
 }
@@ -226,7 +226,3 @@ func (o *recorder) note(subtype uint8) {
 	n.Txq = event.NoQueue
 	own(o, &n.Header, &n)
 }
-
-// fromModel turns a queue's bits into a record's: they are the kernel's in
-// both.
-func fromModel(s model.QueueState) uint8 { return uint8(s) }
