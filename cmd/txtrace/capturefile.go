@@ -22,6 +22,14 @@ type captureFile struct {
 	bad   error    // the first error of writing to out
 }
 
+// name is how messages call it.
+func (c *captureFile) name() string {
+	if c.path == "-" {
+		return stdoutName
+	}
+	return c.path
+}
+
 // old is where an older capture goes.
 func (c *captureFile) old() string { return c.path + ".old" }
 
@@ -70,11 +78,7 @@ func mayReplace(path string) bool {
 
 // ended words what ended the recording: an error of writing.
 func (c *captureFile) ended() *failure {
-	name := c.path
-	if name == "-" {
-		name = stdoutName
-	}
-	f := notWritten(name, c.bad)
+	f := notWritten(c.name(), c.bad)
 	f.what = "recording ended early"
 	if info, err := os.Stat(c.path); err == nil && info.Mode().IsRegular() {
 		f.next = "txtrace verify " + c.path + " reads what is there; " + f.next

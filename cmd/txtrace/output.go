@@ -91,7 +91,7 @@ func (t *tool) writeWhole(path string, doc []byte) (err error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return os.WriteFile(path, doc, fileMode)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	f, err := createBeside(path)
 	if err != nil {
 		return err
 	}
@@ -101,11 +101,21 @@ func (t *tool) writeWhole(path string, doc []byte) (err error) {
 		}
 	}()
 	_, err = f.Write(doc)
-	err = errors.Join(err, f.Chmod(fileMode), t.giveBack(f), f.Close())
+	err = errors.Join(err, t.finish(f))
 	if err != nil {
 		return err
 	}
 	return os.Rename(f.Name(), path)
+}
+
+// createBeside makes the file that is to replace the one at path.
+func createBeside(path string) (*os.File, error) {
+	return os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+}
+
+// finish closes such a file, ready to be renamed.
+func (t *tool) finish(f *os.File) error {
+	return errors.Join(f.Chmod(fileMode), t.giveBack(f), f.Close())
 }
 
 // followed is the file at the end of the symbolic links that path may be, for

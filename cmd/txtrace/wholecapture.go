@@ -2,10 +2,7 @@
 
 package main
 
-import (
-	"os"
-	"path/filepath"
-)
+import "os"
 
 // wholeCapture is a capture that is made whole or not at all: beside its name,
 // and then renamed. An older capture is kept, as record does.
@@ -24,19 +21,12 @@ func newWholeCapture(t *tool, path string, force bool) (*wholeCapture, error) {
 	if path == "-" || err == nil && !info.Mode().IsRegular() {
 		return w, nil // a pipe, /dev/null: as it is
 	}
-	w.temp, err = os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	w.temp, err = createBeside(path)
 	if err != nil {
 		return nil, notWritten(path, err)
 	}
 	w.out = w.temp
 	return w, nil
-}
-
-func (w *wholeCapture) name() string {
-	if w.path == "-" {
-		return stdoutName
-	}
-	return w.path
 }
 
 // keep gives the file its name.
@@ -47,13 +37,7 @@ func (w *wholeCapture) keep() error {
 	temp := w.temp
 	w.temp = nil
 	defer os.Remove(temp.Name()) // in vain once it has its name
-	if err := temp.Chmod(fileMode); err != nil {
-		return err
-	}
-	if err := w.tool.giveBack(temp); err != nil {
-		return err
-	}
-	if err := temp.Close(); err != nil {
+	if err := w.tool.finish(temp); err != nil {
 		return err
 	}
 	if isCapture(w.path) {
