@@ -9,6 +9,8 @@ OUT       ?= out/$(SCENARIO)
 # For a KERNEL that is a path: its lib/modules/<version>, if it needs modules.
 MODULES   ?=
 SEED      ?= 1
+# More flags of bin/vm, for make vm; make demo says -q and prints all verdicts.
+VMFLAGS   ?=
 # FUZZTIME=30s makes test-fuzz look for new inputs; empty runs the seeds.
 FUZZTIME  ?=
 # How many random cases the tests of the rules play; go test alone plays fewer.
@@ -116,13 +118,13 @@ cost: build ## what txtrace, trace-cmd and perf add to each packet, in one guest
 
 demo: ## boot Debian's kernel, load a NIC, show what txtrace says
 	@$(GO) run ./testenv/setup demo
-	@$(MAKE) --no-print-directory vm KERNEL=6.1 NIC=e1000e SCENARIO=bulk-udp OUT=out/demo; code=$$?; \
+	@$(MAKE) --no-print-directory vm KERNEL=6.1 NIC=e1000e SCENARIO=bulk-udp OUT=out/demo VMFLAGS=-q; code=$$?; \
 	echo; cat out/demo/verify.txt; \
 	echo; echo "The report and the capture it was made from are in out/demo."; exit $$code
 
 vm: build ## one guest: KERNEL=6.1 NIC=e1000e SCENARIO=bulk-udp OUT=out/bulk-udp
 	$(GO) build -o bin/vm ./testenv/vm
-	bin/vm -kernel $(KERNEL) $(if $(MODULES),-modules $(MODULES) )\
+	bin/vm $(if $(VMFLAGS),$(VMFLAGS) )-kernel $(KERNEL) $(if $(MODULES),-modules $(MODULES) )\
 		-nic $(NIC) -scenario $(SCENARIO) -seed $(SEED) -out $(OUT)
 
 # Three guests, of which only the last lets BQL see slack: testenv/branches says why.

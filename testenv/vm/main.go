@@ -50,7 +50,7 @@ type options struct {
 	append          string
 	trace           string
 	qemuArgs        []string
-	verbose         bool
+	verbose, quiet  bool
 	env             []string
 	command         []string
 
@@ -101,6 +101,7 @@ func parse(args []string) (*options, error) {
 		return nil
 	})
 	fs.BoolVar(&o.verbose, "v", false, "copy the console to stderr")
+	fs.BoolVar(&o.quiet, "q", false, "do not print verdicts at the end")
 	scenarios := fs.String("scenario", "", "instead of a command: "+strings.Join(scenarioNames(), ",")+", or several with commas, or all")
 	tools := fs.String("tools", "txtrace", "what records in the scenarios, with commas: "+strings.Join(toolNames, ",")+", or none")
 	fs.StringVar(&o.txtrace, "txtrace", "bin/txtrace", "the txtrace that records and verifies")

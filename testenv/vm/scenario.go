@@ -135,6 +135,10 @@ func runScenarios(ctx context.Context, o *options, g *guest) (int, error) {
 		return exitInternal, bootErr
 	}
 
+	end := g.output
+	if o.quiet {
+		end = io.Discard
+	}
 	codes := make([]int, 0, len(o.scenarios))
 	for _, name := range o.scenarios {
 		oc := outcome{
@@ -151,7 +155,7 @@ func runScenarios(ctx context.Context, o *options, g *guest) (int, error) {
 			if oc.Exit == 0 {
 				oc.Exit = steps[0].Exit
 			}
-			if err := printVerdict(g.output, name, dir); err != nil {
+			if err := printVerdict(end, name, dir); err != nil {
 				return exitInternal, err
 			}
 		}
@@ -166,7 +170,7 @@ func runScenarios(ctx context.Context, o *options, g *guest) (int, error) {
 	if bootErr != nil {
 		return exitGuest, fmt.Errorf("%w; the console is in %s", bootErr, g.console)
 	}
-	fmt.Fprintf(g.output, "What the guest left is in %s.\n", o.out)
+	fmt.Fprintf(end, "What the guest left is in %s.\n", o.out)
 	return worst(codes), nil
 }
 
