@@ -67,7 +67,7 @@ func bindModel(fs *pflag.FlagSet, c *sim.Config, link *bitRate) {
 	fs.IntVar(&d.Stop, "stop", d.Stop, "stop the queue below so many `FREE`")
 	fs.IntVar(&d.Wake, "wake", d.Wake, "start it again at so many `FREE`")
 	fs.BoolVar(&d.Busy, "busy", d.Busy, "refuse a packet instead of stopping before")
-	fs.Var(completionFlag{&d.Completion}, "completion", "`WHERE`: napi, hardirq or xmit")
+	fs.StringVar((*string)(&d.Completion), "completion", string(d.Completion), "`WHERE`: napi, hardirq or xmit")
 	fs.Var(duration{&d.Delay}, "delay", "`TIME` from sent to the interrupt")
 	fs.Var(invertedFlag{&d.BQL}, "no-bql", "the driver charges no bytes")
 	fs.Lookup("no-bql").NoOptDefVal = "true"
@@ -212,23 +212,6 @@ func (f duration) Set(text string) error {
 		return errors.New("a time is as 100ms, 20us or 1s")
 	}
 	*f.d = d
-	return nil
-}
-
-// completionFlag is where a driver completes.
-type completionFlag struct{ at *sim.Completion }
-
-func (f completionFlag) String() string {
-	if f.at == nil {
-		return ""
-	}
-	return string(*f.at)
-}
-
-func (f completionFlag) Type() string { return "WHERE" }
-
-func (f completionFlag) Set(text string) error {
-	*f.at = sim.Completion(text) // Validate knows which there are
 	return nil
 }
 
