@@ -159,10 +159,7 @@ func (k kernelVariants) Set(text string) error {
 // bitRate is a number of bits per second, typed as 1Gbit.
 type bitRate uint64
 
-var rateUnits = []struct {
-	name string
-	size uint64
-}{{"Gbit", 1_000_000_000}, {"Mbit", 1_000_000}, {"Kbit", 1000}, {"bit", 1}, {"", 1}}
+var rateUnits = []unit{{"Gbit", 1_000_000_000}, {"Mbit", 1_000_000}, {"Kbit", 1000}, {"bit", 1}, {"", 1}}
 
 func (r bitRate) String() string {
 	for _, u := range rateUnits {
@@ -176,19 +173,12 @@ func (r bitRate) String() string {
 func (r *bitRate) Type() string { return "RATE" }
 
 func (r *bitRate) Set(text string) error {
-	for _, u := range rateUnits {
-		digits, ok := strings.CutSuffix(text, u.name)
-		if !ok {
-			continue
-		}
-		n, err := strconv.ParseUint(digits, 10, 64)
-		if err != nil || n > 10_000_000_000_000/u.size {
-			break
-		}
-		*r = bitRate(n * u.size)
-		return nil
+	n, ok := scaled(text, rateUnits, 10_000_000_000_000)
+	if !ok {
+		return errors.New("a rate is a number with Kbit, Mbit or Gbit behind it, up to 10000Gbit")
 	}
-	return errors.New("a rate is a number with Kbit, Mbit or Gbit behind it, up to 10000Gbit")
+	*r = bitRate(n)
+	return nil
 }
 
 // duration is a time, printed in ASCII.

@@ -62,18 +62,33 @@ func (c choice) Set(s string) error {
 	return nil
 }
 
+// unit is what may stand behind a number.
+type unit struct {
+	name string
+	size uint64
+}
+
+// scaled reads a number with one of the units behind it, up to most. A unit
+// comes before those that it ends with.
+func scaled(text string, units []unit, most uint64) (n uint64, ok bool) {
+	for _, u := range units {
+		if digits, has := strings.CutSuffix(text, u.name); has {
+			n, err := strconv.ParseUint(digits, 10, 64)
+			return n * u.size, err == nil && n <= most/u.size
+		}
+	}
+	return 0, false
+}
+
 // size is a number of bytes, typed as 65536, 64KiB or 32MiB.
 type size uint64
 
-var sizeUnits = []struct {
-	name  string
-	shift uint
-}{{"GiB", 30}, {"MiB", 20}, {"KiB", 10}, {"B", 0}, {"", 0}}
+var sizeUnits = []unit{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}, {"", 1}}
 
 func (s size) String() string {
 	for _, u := range sizeUnits {
-		if s != 0 && u.shift != 0 && s&(1<<u.shift-1) == 0 {
-			return fmt.Sprintf("%d%s", s>>u.shift, u.name)
+		if s != 0 && u.size != 1 && uint64(s)%u.size == 0 {
+			return strconv.FormatUint(uint64(s)/u.size, 10) + u.name
 		}
 	}
 	return strconv.FormatUint(uint64(s), 10)
@@ -82,19 +97,12 @@ func (s size) String() string {
 func (s *size) Type() string { return "SIZE" }
 
 func (s *size) Set(text string) error {
-	for _, u := range sizeUnits {
-		digits, ok := strings.CutSuffix(text, u.name)
-		if !ok {
-			continue
-		}
-		n, err := strconv.ParseUint(digits, 10, 64)
-		if err != nil || n > math.MaxUint64>>u.shift {
-			break
-		}
-		*s = size(n << u.shift)
-		return nil
+	n, ok := scaled(text, sizeUnits, math.MaxUint64)
+	if !ok {
+		return errors.New("a size is a number with nothing, KiB, MiB or GiB behind it")
 	}
-	return errors.New("a size is a number with nothing, KiB, MiB or GiB behind it")
+	*s = size(n)
+	return nil
 }
 
 // ringSize is the size of a BPF ring, which the kernel limits.
