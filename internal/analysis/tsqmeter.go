@@ -17,11 +17,17 @@ const maxSockets = 1 << 16
 // tsqMeter counts what TCP small queues did in one network namespace.
 type tsqMeter struct {
 	TSQReport
-	waits map[SockID]uint64 // when it was throttled
-	held  map[SockID]uint64 // the same, while TSQ_THROTTLED is set
-	known map[SockID]uint64 // when it was last throttled or let go
+	socks map[SockID]tsqSock // those that were ever throttled
 	lasts times
 	by    tallyBy
+}
+
+// tsqSock is what is known of a socket since it was throttled last.
+type tsqSock struct {
+	at    uint64 // when that was
+	last  uint64 // when it was throttled or let go
+	waits bool   // it was not resumed
+	held  bool   // TSQ_THROTTLED is set
 }
 
 // tsqMeters are those of all namespaces.
@@ -32,7 +38,7 @@ func newTSQMeters() tsqMeters { return tsqMeters{make(map[uint32]*tsqMeter)} }
 func (m *tsqMeters) of(netns uint32) *tsqMeter {
 	t := m.by[netns]
 	if t == nil {
-		t = &tsqMeter{waits: make(map[SockID]uint64), held: make(map[SockID]uint64), known: make(map[SockID]uint64)}
+		t = &tsqMeter{socks: make(map[SockID]tsqSock)}
 		t.Netns = netns
 		m.by[netns] = t
 	}
@@ -47,8 +53,8 @@ func (m *tsqMeters) throttle(t *Throttle) {
 	n := m.of(t.Netns)
 	n.Throttles++
 	id := t.SockID()
-	if _, ok := n.known[id]; ok || len(n.known) < maxSockets {
-		n.known[id], n.waits[id], n.held[id] = t.Begin(), t.Begin(), t.Begin()
+	if _, ok := n.socks[id]; ok || len(n.socks) < maxSockets {
+		n.socks[id] = tsqSock{at: t.Begin(), last: t.Begin(), waits: true, held: true}
 	}
 	if t.QueueEmpty == 0 {
 		limit, by := limitInForce(t)
@@ -80,33 +86,34 @@ func (m *tsqMeters) wfree(w *Wfree) {
 		n.Deferred++
 	}
 	id := w.SockID()
-	if at, ok := n.held[id]; ok && w.TSQEnd&event.TSQThrottled == 0 {
-		delete(n.held, id)
-		n.known[id] = max(at, w.Time)
-		n.ThrottledNS += U64(n.known[id] - at)
+	if s := n.socks[id]; s.held && w.TSQEnd&event.TSQThrottled == 0 {
+		s.held, s.last = false, max(s.at, w.Time)
+		n.socks[id] = s
+		n.ThrottledNS += U64(s.last - s.at)
 	}
 }
 
 func (m *tsqMeters) resume(r *Resume) {
 	n := m.of(r.Netns)
 	id := r.SockID()
-	at, ok := n.waits[id]
-	if !ok {
+	s := n.socks[id]
+	if !s.waits {
 		return
 	}
-	delete(n.waits, id)
+	s.waits = false
+	n.socks[id] = s
 	n.Resumed++
-	n.lasts.add(r.Time - min(at, r.Time))
+	n.lasts.add(r.Time - min(s.at, r.Time))
 }
 
 func (m *tsqMeters) report(queues []QueueReport) []TSQReport {
 	var rs []TSQReport
 	for _, netns := range slices.SortedFunc(maps.Keys(m.by), cmp.Compare[uint32]) {
 		t := m.by[netns]
-		t.Sockets = U64(len(t.known))
+		t.Sockets = U64(len(t.socks))
 		t.DurationNS = t.lasts.report()
-		for id, last := range t.known {
-			t.FollowedNS += U64(last - min(id.Birth, last))
+		for id, s := range t.socks {
+			t.FollowedNS += U64(s.last - min(id.Birth, s.last))
 		}
 		var done times
 		for i := range queues {
