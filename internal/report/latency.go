@@ -32,8 +32,8 @@ func unknown(p *printer, n analysis.U64, what string) string {
 	return p.count(uint64(n)) + " " + what
 }
 
-// times prints a distribution of times, with a line for each power of two. Nothing is printed
-// for nil.
+// times prints a distribution of times, with a line for each power of two.
+// Nothing is printed for nil.
 func (p *printer) times(label, count string, t *analysis.Times) {
 	if t == nil {
 		return

@@ -79,8 +79,8 @@ func (c *checkB16) handover(h *analysis.Handover) {
 }
 
 // chargedLast says whether the last packet of the hand-over was the last of its
-// list and was charged, so that the queue has BQL: whichever way a driver charges, it then stops a queue
-// that is over its limit.
+// list and was charged, so that the queue has BQL: whichever way a driver
+// charges, it then stops a queue that is over its limit.
 func chargedLast(h *analysis.Handover) bool {
 	return h.Rest == 0 && h.Taken() > 0 && h.Uncharged == 0
 }

@@ -41,8 +41,9 @@ type started struct {
 	qlen uint32
 }
 
-// run: one that gives nothing is not recorded. From 6.19 on netif_schedule_queue leaves the run to the owner of the
-// list of deferred packets, whose run it is then.
+// run: one that gives nothing is not recorded. From 6.19 on
+// netif_schedule_queue leaves the run to the owner of the list of deferred
+// packets, whose run it is then.
 func (c *checkB17) run(r *analysis.Run) {
 	q := c.queues.At(r.Queue)
 	c.wait.came(&q.start, r.Time)

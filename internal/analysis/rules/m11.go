@@ -86,9 +86,9 @@ func (c *checkM11) kin(r *analysis.Run) {
 
 // handover: the last attempt was refused or it was not, and of the attempts
 // that were not, each owes a doorbell at most, the last of the list one, and one
-// after which the driver had stopped the queue; they
-// charged something unless none did, and the kernel's answer is the last one's,
-// or that the queue is busy when packets were left.
+// after which the driver had stopped the queue; they charged something unless
+// none did, and the kernel's answer is the last one's, or that the queue is busy
+// when packets were left.
 func (c *checkM11) handover(h *analysis.Handover) {
 	if h.Partial() || h.Attempts == 0 {
 		return
