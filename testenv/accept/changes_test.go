@@ -23,7 +23,7 @@ func TestChanges(t *testing.T) {
 	dir := g.boot(t, "boot", "6.1", "-scenario", "changes")
 	file := filepath.Join(dir, "capture.txtrace")
 	v, r := g.verify(t, file), g.report(t, file)
-	clean(t, v, r)
+	clean(t, file, v, r)
 
 	ours := make(map[string]analysis.QdiscReport)
 	names := make(map[string]bool)

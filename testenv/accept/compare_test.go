@@ -4,6 +4,7 @@ package accept
 
 import (
 	"bytes"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -15,14 +16,16 @@ import (
 	"testing"
 
 	"github.com/txtrace/txtrace/internal/analysis"
+	"github.com/txtrace/txtrace/internal/capture"
 	"github.com/txtrace/txtrace/internal/report"
 )
 
 // clean holds what is true of every whole recording of a stock kernel: no
 // rule fails, nothing is lost, and the exit code is the one that goes with
 // the verdicts.
-func clean(t *testing.T, v *analysis.Verify, r *report.Report) {
+func clean(t *testing.T, file string, v *analysis.Verify, r *report.Report) {
 	t.Helper()
+	skipped(t, file)
 	want := analysis.ExitOK
 	for _, rule := range v.Rules {
 		switch rule.Verdict {
@@ -37,15 +40,7 @@ func clean(t *testing.T, v *analysis.Verify, r *report.Report) {
 		t.Errorf("exit %d, its verdicts say %d", v.Exit, want)
 	}
 	lost := v.Lost
-	// A program that an interrupt meets under way on its CPU is skipped by the
-	// kernel: now and then tcp_write_xmit's, whose callers leave softirqs on.
-	if lost.Missed > 0 {
-		t.Logf("%d runs of programs were skipped", lost.Missed)
-	}
-	if lost.Missed > 10 {
-		t.Errorf("%d runs of programs were skipped", lost.Missed)
-	}
-	lost.Missed = 0
+	lost.Missed = 0 // skipped looked at it
 	if lost != (analysis.LostInfo{}) || r.Self == nil || r.Self.Lost != 0 {
 		t.Errorf("lost: %+v, %+v", lost, r.Self)
 	}
@@ -53,6 +48,52 @@ func clean(t *testing.T, v *analysis.Verify, r *report.Report) {
 		if !c.Equal {
 			t.Errorf("the report: %s %s: %d, the kernel's %d", c.Ifname, c.Name, c.Ours, c.Kernel)
 		}
+	}
+}
+
+// skipped holds how often the kernel skipped a program that an interrupt met
+// under way on its CPU: tcp_write_xmit's, whose callers leave softirqs on, in
+// up to 1.6 % of its calls, as was measured of programs like these; others
+// hardly ever.
+func skipped(t *testing.T, file string) {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	c, err := capture.Open(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for err == nil {
+		_, err = c.Next()
+	}
+	if err != io.EOF || c.Footer() == nil {
+		t.Fatalf("%s: no footer: %v", file, err)
+	}
+	rows := make(map[int]capture.LedgerRow)
+	for _, row := range c.Footer().Ledger {
+		sum := rows[row.Program]
+		sum.Seen, sum.Missed = sum.Seen+row.Seen, sum.Missed+row.Missed
+		rows[row.Program] = sum
+	}
+	others := uint64(0)
+	for i, row := range rows {
+		switch p := c.Header().Programs[i]; {
+		case row.Missed == 0:
+		case strings.HasSuffix(p.Hook, ":tcp_write_xmit"):
+			t.Logf("%s: %d runs were skipped, %d were not", p.Hook, row.Missed, row.Seen)
+			if row.Missed*1000 > row.Seen*16 {
+				t.Errorf("%s: %d runs were skipped, %d were not", p.Hook, row.Missed, row.Seen)
+			}
+		default:
+			t.Logf("%s: %d runs were skipped, %d were not", p.Hook, row.Missed, row.Seen)
+			others += row.Missed
+		}
+	}
+	if others > 10 {
+		t.Errorf("%d runs of programs were skipped", others)
 	}
 }
 

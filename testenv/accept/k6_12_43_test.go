@@ -40,7 +40,7 @@ func Test6_12_43(t *testing.T) {
 
 	t.Run("expected", func(t *testing.T) {
 		v, r := g.verify(t, file), g.report(t, file)
-		clean(t, v, r)
+		clean(t, file, v, r)
 		compare(t, bulk, "bulk-udp", r)
 		exercised(t, v, floors["bulk-udp"])
 		d2 := rule(t, v, "D2")

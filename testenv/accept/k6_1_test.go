@@ -34,7 +34,7 @@ func Test6_1(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(dir, "capture.txtrace")
 			v, r := g.verify(t, file), g.report(t, file)
-			clean(t, v, r)
+			clean(t, file, v, r)
 			compare(t, dir, name, r)
 			exercised(t, v, floors[name])
 			var outcome struct{ Exit int }

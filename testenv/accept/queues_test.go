@@ -32,7 +32,7 @@ func TestQueues(t *testing.T) {
 	dir := g.scenarios(t, "6.1", []string{"queues"}, "-nic", "igb")["queues"]
 	file := filepath.Join(dir, "capture.txtrace")
 	v, r := g.verify(t, file), g.report(t, file)
-	clean(t, v, r)
+	clean(t, file, v, r)
 	compare(t, dir, "queues", r)
 	exercised(t, v, queueFloors)
 
