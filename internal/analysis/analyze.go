@@ -21,7 +21,7 @@ func Analyze(src Source, opt Options) (*Result, error) {
 	p := newPass(src.Header(), rules, opt.TimeScale)
 	var m *meter
 	if !opt.NoReport {
-		m = newMeter(src.Header(), &p.gaps)
+		m = newMeter(src.Header())
 		p.rebuild.fan.add(m.checks())
 	}
 	for _, w := range opt.Watch {

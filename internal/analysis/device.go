@@ -97,7 +97,8 @@ type Queue struct {
 	// ID counts queues from 0 in the order they were met; see PerQueue.
 	ID int
 
-	dql dqlChain
+	dql  dqlChain
+	ring ringMeter
 }
 
 // PerQueue holds a rule's state for each queue.

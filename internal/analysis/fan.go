@@ -22,6 +22,7 @@ type fan struct {
 	sample     []func(*Sampled)
 	sojourn    []func(*Sojourn)
 	call       []func(*Call)
+	ring       []func(*Ring)
 	end        []func(*End)
 }
 
@@ -44,6 +45,7 @@ func (f *fan) add(c Checks) {
 	add(&f.sample, c.Sample)
 	add(&f.sojourn, c.Sojourn)
 	add(&f.call, c.Call)
+	add(&f.ring, c.Ring)
 	add(&f.end, c.End)
 }
 

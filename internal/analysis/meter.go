@@ -12,15 +12,14 @@ import (
 // meter counts what reports print.
 type meter struct {
 	header *capture.Header
-	gaps   *gaps
 	queues PerQueue[queueMeter]
 	tsq    tsqMeters
 	picks  pickMeters
 	lists  listMeters
 }
 
-func newMeter(h *capture.Header, g *gaps) *meter {
-	return &meter{header: h, gaps: g, tsq: newTSQMeters()}
+func newMeter(h *capture.Header) *meter {
+	return &meter{header: h, tsq: newTSQMeters()}
 }
 
 func (m *meter) checks() Checks {
@@ -42,11 +41,7 @@ func (m *meter) checks() Checks {
 	}
 }
 
-func (m *meter) of(q *Queue) *queueMeter {
-	of := m.queues.At(q)
-	of.ring.gaps = m.gaps
-	return of
-}
+func (m *meter) of(q *Queue) *queueMeter { return m.queues.At(q) }
 
 func (m *meter) report(res *Result, end *End) {
 	for _, q := range end.Queues {

@@ -33,7 +33,7 @@ func newCounted(before ...capture.QdiscCounters) *counted {
 	}
 	h.Counters = []capture.Counters{{Netns: 1, Ifindex: 2, TxPackets: 1000, Qdiscs: before}}
 	j.r.world = newWorld(h)
-	c := &counted{joined: j, m: newMeter(h, j.r.gaps)}
+	c := &counted{joined: j, m: newMeter(h)}
 	j.r.fan.add(c.m.checks())
 	return c
 }

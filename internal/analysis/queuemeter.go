@@ -35,7 +35,6 @@ type queueMeter struct {
 	bql       BQLReport
 	limitSeen bool
 	series    series
-	ring      ringMeter
 	waits     times
 	calls     times
 	stamps    StampReport
@@ -232,7 +231,6 @@ func (m *queueMeter) handover(h *Handover) {
 	if h.BQL() {
 		m.bql.Used = true
 		m.series.at(h.Time).inflight.add(h.NumQueuedEnd - h.NumComplEnd)
-		m.ring.handover(h)
 	}
 }
 
@@ -241,7 +239,6 @@ func (m *queueMeter) completion(c *Completion) {
 		return
 	}
 	m.used, m.bql.Used = true, true
-	m.ring.completion(c)
 	b := &m.bql
 	b.Completions++
 	if !m.limitSeen {
@@ -272,7 +269,7 @@ func (m *queueMeter) report(q *Queue, h *capture.Header) QueueReport {
 	r.Batches.Origin = named(m.origin, "unknown", "fresh", "gso_skb", "bad_txq")
 	r.Runs.Packets, r.Runs.Restarts = m.packets.counts(), m.restart.counts()
 	r.Runs.DurationNS = m.runTime.report()
-	r.Latency = m.ring.report()
+	r.Latency = q.ring.report()
 	r.Latency.SojournNS, r.Latency.Stamps = m.waits.report(), m.stamps
 	r.Latency.DriverNS = m.calls.report()
 	r.Runs.Who = named(m.who, "unknown", "enqueue", "bypass", "net_tx_action")

@@ -185,6 +185,7 @@ func (r *rebuild) fill(h *Handover) {
 
 func (r *rebuild) giveHandover(h *Handover) {
 	give(r.fan.handover, h)
+	r.ring(h.Queue).handover(h)
 	for _, p := range h.Calls {
 		give(r.fan.call, p)
 	}
@@ -271,6 +272,19 @@ func (r *rebuild) complete(rec *event.Complete) {
 	r.completion = q.dql.step(rec, q.CompletesOnce() && !r.gaps.within(Span{q.dql.time, rec.Time}))
 	r.completion.Queue = q
 	give(r.fan.completion, &r.completion)
+	r.ring(q).completion(&r.completion)
+}
+
+// ring follows what the queue's driver was given.
+func (r *rebuild) ring(q *Queue) *ringMeter {
+	if q.ring.gaps == nil {
+		q.ring.gaps = r.gaps
+		q.ring.give = func(done Ring) {
+			done.Queue = q
+			give(r.fan.ring, &done)
+		}
+	}
+	return &q.ring
 }
 
 func (r *rebuild) notice(rec *event.Notice) {
@@ -296,5 +310,8 @@ func (r *rebuild) end() {
 			r.orphan(c)
 		}
 		l.wait = nil
+	}
+	for _, q := range r.world.queues {
+		r.ring(q).end(r.lastNS)
 	}
 }

@@ -2,7 +2,24 @@
 
 package analysis
 
-import "github.com/txtrace/txtrace/internal/model"
+import (
+	"github.com/txtrace/txtrace/internal/event"
+	"github.com/txtrace/txtrace/internal/model"
+)
+
+// Ring is a hand-over that charged bytes to a queue, and when the driver
+// reported the last of them as sent.
+type Ring struct {
+	event.Header // of the hand-over
+	Queue        *Queue
+	NumQueued    uint32 // after it, bytes
+	To           uint64 // when they were completed, or the capture ended, ns
+	Left         bool   // not completed
+	Own          bool   // the completing code told so itself, and not some other record later
+}
+
+// Took is how long, in ns.
+func (r *Ring) Took() uint64 { return r.To - min(r.Time, r.To) }
 
 // pastCompletions is how many of a queue's completions are remembered: those
 // that may have come while a run was under way, which is told of at its end.
@@ -17,6 +34,7 @@ const maxGiven = 1 << 14
 // only (Quiet) have no position.
 type ringMeter struct {
 	gaps *gaps
+	give func(Ring) // each hand-over that is done
 	open []given    // not completed yet, by position
 	past []finished // by position, the last ones
 	cut  bool       // some were forgotten
@@ -29,6 +47,7 @@ type ringMeter struct {
 type given struct {
 	at   uint32
 	time uint64
+	head event.Header
 }
 
 // finished is a completion up to a position.
@@ -60,7 +79,7 @@ func (m *ringMeter) handover(h *Handover) {
 	if h.Partial() || h.Charged() == 0 {
 		return
 	}
-	g := given{h.NumQueuedEnd, h.Time}
+	g := given{h.NumQueuedEnd, h.Time, h.Header}
 	i := len(m.past)
 	for i > 0 && int32(m.past[i-1].at-g.at) >= 0 {
 		i--
@@ -97,10 +116,20 @@ func (m *ringMeter) done(g given, f *finished) {
 	switch {
 	case m.gaps.within(Span{min(g.time, f.time), f.time}):
 		m.lost++
+		return
 	case !f.own:
 		m.late++
 	default:
 		m.ring.add(f.time - min(g.time, f.time))
+	}
+	m.give(Ring{Header: g.head, NumQueued: g.at, To: f.time, Own: f.own})
+}
+
+// end gives the oldest that waits still.
+func (m *ringMeter) end(now uint64) {
+	if len(m.open) > 0 {
+		g := m.open[0]
+		m.give(Ring{Header: g.head, NumQueued: g.at, To: max(now, g.time), Left: true})
 	}
 }
 

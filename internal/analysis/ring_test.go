@@ -26,6 +26,8 @@ func completedTo(at uint32, time uint64) *Completion {
 	return c
 }
 
+func newRing() ringMeter { return ringMeter{gaps: &gaps{}, give: func(Ring) {}} }
+
 func TestRing(t *testing.T) {
 	base := uint32(1<<32 - 1000) // positions wrap
 	for name, c := range map[string]struct {
@@ -120,7 +122,7 @@ func TestRing(t *testing.T) {
 			ring: []uint64{pastCompletions + 1 - 10}, oldest: []uint64{pastCompletions - 10, pastCompletions + 1 - 10}, lost: 1,
 		},
 	} {
-		m := ringMeter{gaps: &gaps{}}
+		m := newRing()
 		c.do(&m)
 		want := LatencyReport{RingNS: timesOf(c.ring), OldestNS: timesOf(c.oldest), Late: c.late, Lost: c.lost, Left: c.left}
 		if got := m.report(); !reflect.DeepEqual(got, want) {
@@ -165,7 +167,7 @@ func TestRingOrder(t *testing.T) {
 				m.completion(x.c)
 			}
 		}
-		inOrder, late := ringMeter{gaps: &gaps{}}, ringMeter{gaps: &gaps{}}
+		inOrder, late := newRing(), newRing()
 		var held []happening
 		for _, x := range all {
 			give(&inOrder, x)

@@ -28,6 +28,13 @@ func after(first func(*trace), ns uint64, second func(*trace)) func(*trace) {
 // overLimit leaves the queue stopped by BQL.
 func overLimit(t *trace) { t.alone(90_000_000, sent{n: 1}) }
 
+// inFlight leaves a packet in flight, of a driver whose completions were seen.
+func inFlight(t *trace) {
+	t.alone(142, sent{n: 1})
+	completeAll(t)
+	t.alone(142, sent{n: 1})
+}
+
 func completeAll(t *trace) { t.complete(t.dql.InFlight()) }
 
 // changed tells of a change of the device.
@@ -243,6 +250,42 @@ var lateEdges = []judged{
 		t.alone(284, sent{n: 2, stop: event.DrvXoff})
 		t.complete(142)
 		t.second(6)
+	}},
+
+	{rule: "L1", name: "in time", build: after(inFlight, limitNS, completeAll), want: counts{2, 0, 0, 0, 0}},
+	{rule: "L1", name: "late", build: after(inFlight, limitNS+1, completeAll), want: counts{1, 0, 1, 0, 0}},
+	{rule: "L1", name: "late, and noticed by another", build: func(t *trace) {
+		inFlight(t)
+		t.second(6)
+		t.complete(t.dql.InFlight()).Source = event.SourceSnapshot
+	}, want: counts{1, 0, 0, 0, 1}, reason: "it was noticed later"},
+	{rule: "L1", name: "not at all", build: func(t *trace) { inFlight(t); t.second(6) }, want: counts{1, 0, 1, 0, 0}},
+	{rule: "L1", name: "behind others", build: func(t *trace) {
+		inFlight(t)
+		t.second(6)
+		t.alone(142, sent{n: 1})
+		t.complete(142)
+	}, want: counts{1, 0, 1, 0, 0}},
+	{rule: "L1", name: "the recording ended", build: func(t *trace) { inFlight(t); t.second(4) }, want: counts{1, 0, 0, 0, 0}},
+	{rule: "L1", name: "the device changed", build: func(t *trace) { inFlight(t); changed(t); t.second(6) }, want: counts{1, 0, 0, 0, 0}},
+	{rule: "L1", name: "completes when it sends", build: func(t *trace) {
+		inFlight(t)
+		last[event.Complete](t, 0).Source = event.SourceXmit
+		t.second(6)
+	}},
+	{rule: "L1", name: "late, and something was lost", build: func(t *trace) { inFlight(t); quietly(stay)(t); t.second(6); completeAll(t) }, lose: loseLedger, want: counts{1, 0, 0, 0, 0}},
+	{rule: "L1", name: "not at all, and something was lost", build: func(t *trace) { inFlight(t); quietly(stay)(t); t.second(6) }, lose: loseLedger, want: counts{1, 0, 0, 0, 1}, reason: analysis.Lost},
+
+	{rule: "L3", name: "as soon", build: func(t *trace) { t.bursts(9, 20_000) }, want: counts{1, 0, 0, 0, 0}},
+	{rule: "L3", name: "half a millisecond", build: func(t *trace) { t.bursts(9, littleL3) }, want: counts{1, 0, 0, 0, 0}},
+	{rule: "L3", name: "a millisecond", build: func(t *trace) { t.bursts(9, 1_000_000) }, want: counts{0, 0, 1, 0, 0}},
+	{rule: "L3", name: "a millisecond, and something was lost", build: func(t *trace) { t.bursts(9, 1_000_000); quietly(stay)(t); t.bursts(9, 1_000_000) }, lose: loseLedger, want: counts{0, 0, 0, 0, 1}, reason: analysis.Lost},
+	{rule: "L3", name: "all alone", build: func(t *trace) {
+		for range 2 * enoughL3 {
+			t.alone(1514, sent{n: 1})
+			t.tick(1_000_000)
+			completeAll(t)
+		}
 	}},
 
 	{rule: "N4", name: "soon after", build: deactivated(true, true, 1000), want: counts{2, 0, 0, 0, 0}},

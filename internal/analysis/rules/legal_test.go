@@ -67,6 +67,8 @@ func legal() *trace {
 	r.end()
 	t.unstop()
 	t.drain(5)
+	t.complete(t.dql.InFlight())
+	t.bursts(9, 20_000)
 	t.looked()
 	t.waiting()
 	t.list(true)
@@ -78,6 +80,7 @@ func legal() *trace {
 	t.dummy()
 	t.shared()
 	t.alone(1514, sent{n: 1})
+	t.complete(t.dql.InFlight())
 	return t
 }
 

@@ -36,12 +36,8 @@ func Others() []analysis.Other {
 		unseen("S1", "Completions that make enough room start a queue that its driver stopped.",
 			"how much is enough is the driver's own (start threshold), and in no common structure; S2 holds what follows when none is left"),
 
-		notYet("L1", "No packet is in flight for long.",
-			"it needs a bound; the report tells how long packets are in the ring"),
 		notYet("L2", "A scheduled qdisc runs soon.",
 			"it needs __netif_reschedule, which tells when SCHED was set; N7 holds that it does within seconds"),
-		notYet("L3", "The last packets of a burst are completed as soon as others.",
-			"it needs a bound; the report tells how long packets are in the ring, X3, X4 and X7 hold that it ends"),
 		notYet("L4", "No packet waits for long in the ring between two veth.",
 			"it needs veth_xmit and veth_poll"),
 

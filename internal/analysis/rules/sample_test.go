@@ -76,7 +76,7 @@ func init() {
 			t.look(event.Sample{})
 			t.second(1)
 		}
-	}), suspect: true}}
+	}), suspect: true, also: []string{"L1"}}}
 	stuck := func(s event.Sample) func(*trace) {
 		return apart(func(t *trace) {
 			for range 7 {

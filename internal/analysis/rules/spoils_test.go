@@ -75,7 +75,7 @@ var moreSpoils = map[string][]spoiled{
 			t.alone(90_000_000, sent{n: 1})
 			t.second(6)
 			t.complete(t.dql.InFlight())
-		}), suspect: true},
+		}), suspect: true, also: []string{"L1"}},
 		{spoil: apart(func(t *trace) { // nothing any more
 			t.alone(90_000_000, sent{n: 1})
 			t.second(6)
@@ -104,19 +104,35 @@ var moreSpoils = map[string][]spoiled{
 		last[event.Direct](t, 0).Hand.Uncharged = 1
 		t.second(6)
 		t.complete(t.dql.InFlight())
-	}), suspect: true}},
+	}), suspect: true, also: []string{"L1"}}},
 	"X4": {{spoil: apart(func(t *trace) {
 		t.alone(20*142, sent{n: 20, rest: 8, stop: event.DrvXoff})
 		t.second(6)
 		t.complete(t.dql.InFlight())
-	}), suspect: true}},
+	}), suspect: true, also: []string{"L1"}}},
 	"X7": {{spoil: apart(func(t *trace) { // only the next hand-over rings
 		h := t.alone(20*142, sent{n: 20, rest: 8, busy: true})
 		h.OwedAny, h.OwedDrv = 0, 0
 		t.second(6)
 		t.alone(142, sent{n: 1})
 		t.complete(t.dql.InFlight())
-	}), suspect: true}},
+	}), suspect: true, also: []string{"L1"}}},
+	"L1": {
+		{spoil: apart(func(t *trace) {
+			t.bypass(142, sent{})
+			t.complete(t.dql.InFlight())
+			t.bypass(142, sent{})
+			t.second(6)
+			t.complete(t.dql.InFlight())
+		}), suspect: true},
+		{spoil: apart(func(t *trace) {
+			t.bypass(142, sent{})
+			t.complete(t.dql.InFlight())
+			t.bypass(142, sent{})
+			t.second(6)
+		}), suspect: true},
+	},
+	"L3": {{spoil: func(t *trace) { t.bursts(10, 1_000_000) }, suspect: true}},
 	"W1": {{spoil: apart(func(t *trace) {
 		t.alone(142, sent{n: 1})
 		t.put(&event.Notice{Subtype: event.NoticeWatchdog}, 0)

@@ -30,6 +30,7 @@ func (t *trace) waiting() {
 	t.watchdog()
 	t.again()
 	last[event.Run](t, 0).QdiscStateBegin = event.QdiscStateDeactivated
+	t.complete(t.dql.InFlight())
 	t.back(was)
 }
 
@@ -79,6 +80,26 @@ func (t *trace) watchdog() *event.Notice {
 	t.dql.Reset(model.DQLResetMin, t.jiffies)
 	t.snapshot()
 	return n
+}
+
+// bursts are so many of two hand-overs as L3 wants, on a device of its own. The
+// last of each is completed so many ns after it was handed over.
+func (t *trace) bursts(ifindex uint32, last uint64) {
+	was := *t
+	t.ifindex, t.txq, t.state, t.qlen = ifindex, 0, 0, 0
+	t.dql.NumQueued, t.dql.NumCompleted = 20_000, 20_000
+	t.dql.AdjLimit = t.dql.NumCompleted + t.dql.Limit
+	t.snapshot()
+	for range enoughL3 {
+		first := t.alone(1514, sent{n: 1})
+		t.alone(1514, sent{n: 1})
+		t.complete(uint32(first.Bytes))
+		t.tick(last)
+		t.complete(t.dql.InFlight())
+	}
+	t.alone(1514, sent{n: 1}) // tells that nothing came before the last was completed
+	t.complete(t.dql.InFlight())
+	t.back(was)
 }
 
 // again runs the qdisc on one CPU and then on another.
