@@ -97,6 +97,7 @@ __noinline int bypass_open(void)
 		f->at.dev = e->dev;
 		f->at.txq = e->txq;
 		f->at.num_queued = b->begun.num_queued;
+		f->h.flags |= b->unlocked;
 	}
 	if (b->stage >= TX_STAGE_TRIED) {
 		h = &d->hand;
@@ -132,6 +133,7 @@ static __always_inline bool bypass_hand(struct tx_cpu *c, struct sk_buff *first,
 		return false;
 	tx_now_read(&b->begun, txq);
 	b->foreign = hand_foreign(e, b->begun.num_queued);
+	b->unlocked = txq_unlocked(txq);
 	b->stage = TX_STAGE_HANDED;
 	queue_look(b->slot, &b->begun);
 	return true;

@@ -42,6 +42,8 @@ enum tx_flag {
 	TX_FLAG_MIXED = 1 << 5,
 	TX_FLAG_RESET = 1 << 6,
 	TX_FLAG_PER_CPU = 1 << 7,
+	/* Of a hand-over or a packet; those are never torn. */
+	TX_FLAG_UNLOCKED = TX_FLAG_TORN,
 };
 
 enum tx_who {

@@ -100,6 +100,7 @@ struct xps_dev_maps {
 struct netdev_queue {
 	struct net_device *dev;
 	struct Qdisc *qdisc;
+	int xmit_lock_owner;
 	unsigned long trans_start;
 	unsigned long state;
 	struct dql dql;

@@ -17,7 +17,8 @@ struct tx_giving {
 	__u32 segs;
 	__u32 num_queued;
 	__u8 state;
-	__u8 pad[3];
+	__u8 unlocked;
+	__u8 pad[2];
 };
 
 struct tx_givings {
@@ -80,6 +81,8 @@ int BPF_PROG(give, struct sk_buff *skb, struct net_device *dev)
 	__u32 zero = 0, slot, parent = 0;
 	struct tx_givings *all;
 	struct tx_giving *g;
+	int owner = -1;
+	__u64 txq;
 
 	if (!c)
 		return 0;
@@ -96,7 +99,11 @@ int BPF_PROG(give, struct sk_buff *skb, struct net_device *dev)
 	g->len = skb->len;
 	g->segs = 1 + skb_more_segs(skb);
 	g->num_queued = 0;
-	giving_now(queue_at(slot)->txq, &g->num_queued, &g->state);
+	txq = queue_at(slot)->txq;
+	giving_now(txq, &g->num_queued, &g->state);
+	tx_read(owner, txq, netdev_queue, xmit_lock_owner);
+	g->unlocked =
+		owner == (int)bpf_get_smp_processor_id() ? 0 : TX_FLAG_UNLOCKED;
 	g->skb = tx_number(c, TX_PROG_give, skb);
 	return tx_noted(c, TX_PROG_give);
 }
@@ -128,6 +135,7 @@ int BPF_PROG(given, struct sk_buff *skb, int rc, struct net_device *dev)
 	tx_clear(*r);
 	tx_queue_name(&r->h, g->slot);
 	r->h.parent = g->parent;
+	r->h.flags = g->unlocked;
 	r->skb = tx_hidden(number);
 	r->jiffies_begin = g->jiffies;
 	r->jiffies_end = bpf_jiffies64();

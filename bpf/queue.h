@@ -19,6 +19,17 @@ static __always_inline void tx_now_read(struct tx_now *n,
 	}
 }
 
+/*
+ * The transmit lock is taken around each hand-over unless the driver does
+ * without (NETIF_F_LLTX, from 6.12 dev->lltx).
+ */
+static __always_inline __u8 txq_unlocked(struct netdev_queue *txq)
+{
+	return txq->xmit_lock_owner == (int)bpf_get_smp_processor_id() ?
+		       0 :
+		       TX_FLAG_UNLOCKED;
+}
+
 static __always_inline __u32 txq_index(struct net_device *dev,
 				       struct netdev_queue *txq)
 {

@@ -191,7 +191,7 @@ struct tx_bypass {
 	__u8 stage;
 	__u8 txq_state;
 	__u8 validate;
-	__u8 pad;
+	__u8 unlocked;
 	struct tx_now begun; /* the hand-over */
 	struct tx_now ended;
 };

@@ -71,6 +71,7 @@ static __noinline int handover_open(struct tx_cpu *c, struct sk_buff *first,
 	h->bytes = bytes;
 	if (s)
 		f->h.flags |= TX_FLAG_WALK_CUT;
+	f->h.flags |= txq_unlocked(txq);
 	return tx_noted(c, TX_PROG_handover_begin);
 }
 

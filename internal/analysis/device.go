@@ -29,17 +29,6 @@ type Device struct {
 // shared is the queue of what belongs to no single one, nil when nothing does.
 func (d *Device) shared() *Queue { return d.queues[event.NoQueue] }
 
-// Lockless says whether the driver takes frames without the core's transmit
-// lock (NETIF_F_LLTX): then another CPU may be inside it for the same queue.
-func (d *Device) Lockless() bool { return d.Offloads["tx-lockless"] }
-
-// LocklessKnown says whether Lockless can be told: the offload is one that
-// ethtool lists, which it was until 6.12.
-func (d *Device) LocklessKnown() bool {
-	_, ok := d.Offloads["tx-lockless"]
-	return ok
-}
-
 // NoESPOffload says that the device is known to have no IPsec offload, so that
 // no skb in gso_skb can have an xfrm offload that asks for validation again.
 func (d *Device) NoESPOffload() bool {

@@ -28,6 +28,9 @@ type Call struct {
 	Handover *Handover // nil for a send that was only counted, and when its record never came
 }
 
+// Unlocked says that the driver takes frames without the core's transmit lock.
+func (c *Call) Unlocked() bool { return c.Flags&event.FlagUnlocked != 0 }
+
 // MoreKnown says whether what the driver was told could be read.
 func (c *Call) MoreKnown() bool { return c.More != event.MoreUnknown }
 
@@ -42,6 +45,10 @@ func (h *Handover) Charged() uint32 { return h.NumQueuedEnd - h.NumQueuedBegin }
 
 // Reset says that num_queued fell inside: dql_reset ran.
 func (h *Handover) Reset() bool { return h.Flags&event.FlagReset != 0 }
+
+// Unlocked says that the driver takes frames without the core's transmit lock:
+// another CPU may be inside it for the same queue.
+func (h *Handover) Unlocked() bool { return h.Flags&event.FlagUnlocked != 0 }
 
 // Nested says that another device's hand-over ran inside (stacked devices).
 func (h *Handover) Nested() bool { return h.Flags&event.FlagNested != 0 }

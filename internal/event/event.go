@@ -73,6 +73,12 @@ const (
 	FlagPerCPU              // qlen is per CPU (TCQ_F_NOLOCK): the qlen fields are not available
 )
 
+// FlagUnlocked, on a hand-over or a packet, which are never torn: the CPU did not
+// hold the queue's transmit lock (netdev_queue.xmit_lock_owner), as for a driver
+// that does without it (NETIF_F_LLTX; dev->lltx from 6.12, 00d066a4d4ed, where no
+// offload tells any more).
+const FlagUnlocked = FlagTorn
+
 // Queue state bits, as enum netdev_queue_state_t spells them.
 const (
 	DrvXoff    = 1 << 0

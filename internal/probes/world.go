@@ -109,7 +109,7 @@ func (w *world) add(ns namespace, l netlink.Link, qdiscs map[uint32][]capture.Qd
 // the kernel's feature strings.
 var offloads = []string{
 	"tx-scatter-gather", "tx-checksum-ip-generic", "tx-checksum-ipv4", "tx-tcp-segmentation", "tx-tcp6-segmentation",
-	"tx-udp-segmentation", "tx-generic-segmentation", "rx-gro", "tx-nocache-copy", "tx-lockless",
+	"tx-udp-segmentation", "tx-generic-segmentation", "rx-gro", "tx-nocache-copy",
 }
 
 func offloadsOfInterest(all map[string]bool) map[string]bool {

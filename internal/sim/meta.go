@@ -108,7 +108,7 @@ func (s *sim) device() capture.Device {
 		Netns: Netns, Ifindex: Ifindex, Ifname: d.Name, Driver: d.Driver, MTU: d.MTU,
 		TxQueues: uint32(d.Queues), TxRing: uint32(d.Ring),
 		Offloads: map[string]bool{
-			"tx-tcp-segmentation": d.TSO, "tx-udp-segmentation": d.TSO, "tx-generic-segmentation": true, "tx-lockless": false,
+			"tx-tcp-segmentation": d.TSO, "tx-udp-segmentation": d.TSO, "tx-generic-segmentation": true,
 		},
 		GsoMaxSize: 65536, GsoMaxSegs: 65535,
 		BQL: s.limits(),

@@ -21,6 +21,7 @@ func (c *cpu) stacked(p packet, below int) {
 	c.lane.count(progHandoverBegin)
 	inner, begin := c.handovers, s.now
 	h := event.Handover{}
+	h.Flags = event.FlagUnlocked
 	h.Parent = c.parent()
 	c.push(begin)
 	c.pass(s.cfg.Costs.Driver)
@@ -45,7 +46,7 @@ func (s *sim) stack() (list []capture.Device) {
 	for i := range s.cfg.Device.Stacked {
 		list = append(list, capture.Device{
 			Netns: Netns, Ifindex: Ifindex + uint32(i) + 1, Ifname: fmt.Sprintf("%s.%d", s.cfg.Device.Name, i+1), Driver: "802.1Q VLAN Support",
-			MTU: s.cfg.Device.MTU, TxQueues: 1, Offloads: map[string]bool{"tx-lockless": true},
+			MTU: s.cfg.Device.MTU, TxQueues: 1,
 			Qdiscs: []capture.Qdisc{{Kind: QdiscNone, Parent: rootHandle}},
 		})
 	}

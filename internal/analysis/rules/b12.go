@@ -28,7 +28,7 @@ func judgeB12(j *analysis.Judge, h *analysis.Handover) {
 	case h.Partial() || h.Reset() || charged == 0:
 	case charged <= model.DQLMaxObject:
 		j.Held()
-	case h.Queue.Lockless():
+	case h.Unlocked():
 		j.Undecided(analysis.Race)
 	case charged <= uint64(h.Taken())*model.DQLMaxObject:
 		j.Undecided("the charges of single packets are not recorded")

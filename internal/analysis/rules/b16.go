@@ -93,7 +93,7 @@ func (c *checkB16) missing(q *queueB16, h *analysis.Handover) {
 	switch {
 	case h.Reset():
 		c.j.Undecided(analysis.Reset)
-	case h.Completed() || h.Queue.Lockless():
+	case h.Completed() || h.Unlocked():
 		c.j.Undecided(analysis.Race)
 	default:
 		show := showB16(h, "BQL did not stop the queue although it is %d bytes over its limit", -int64(h.AvailEnd()))

@@ -28,7 +28,7 @@ func judgeB3(j *analysis.Judge, h *analysis.Handover) {
 	case h.Partial() || h.Direct == nil || !h.BQL():
 	case model.QueueState(h.TxqStateBegin)&model.QueueStack == 0:
 		j.Held()
-	case h.Queue.Lockless():
+	case h.Unlocked():
 		j.Undecided(analysis.Race)
 	default:
 		j.Broken(func() *analysis.Evidence {

@@ -33,7 +33,7 @@ func judgeB7(j *analysis.Judge, h *analysis.Handover) {
 		j.Held()
 	case h.Reset(), h.NumQueuedBegin == 0, h.NumQueuedEnd == 0:
 		j.Undecided(analysis.Reset)
-	case h.Queue.Lockless():
+	case h.Unlocked():
 		j.Undecided(analysis.Race)
 	default:
 		j.Broken(func() *analysis.Evidence {

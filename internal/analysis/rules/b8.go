@@ -117,7 +117,7 @@ func (c *checkB8) handover(h *analysis.Handover) {
 // strays: num_queued moves by what the attempts charged and by nothing else,
 // for the transmit lock is held.
 func (c *checkB8) strays(h *analysis.Handover) {
-	if h.Queue.Lockless() {
+	if h.Unlocked() {
 		c.j.Undecided(analysis.Race)
 		return
 	}

@@ -77,7 +77,22 @@ func owing(t *trace) {
 	h.OwedAny, h.OwedDrv = 0, 0
 }
 
-func lockless(t *trace) { t.header.Devices[0].Offloads["tx-lockless"] = true }
+// unlocked is what build puts, by a driver without the core's transmit lock.
+func unlocked(build func(*trace)) func(*trace) {
+	return func(t *trace) {
+		build(t)
+		for _, r := range t.recs {
+			switch r := any(r).(type) {
+			case *event.Handover:
+				r.Flags |= event.FlagUnlocked
+			case *event.Direct:
+				r.Flags |= event.FlagUnlocked
+			case *event.Packet:
+				r.Flags |= event.FlagUnlocked
+			}
+		}
+	}
+}
 
 // overlapped are two runs of a qdisc on two CPUs, the second of which begins ns
 // before the first ends.
@@ -134,12 +149,12 @@ func quietly(build func(*trace)) func(*trace) {
 // lateEdges are the edges of rules that wait, and of those that follow from
 // single records.
 var lateEdges = []judged{
-	{rule: "B3", name: "stopped, no transmit lock", build: func(t *trace) {
-		lockless(t)
-		batch(5, 0, sent{}, func(_ *event.Dequeue, d *event.Direct) { d.Hand.TxqStateBegin = event.StackXoff })(t)
-	}, want: counts{0, 0, 0, 0, 1}, reason: analysis.Race},
+	{rule: "B3", name: "stopped, no transmit lock", build: unlocked(batch(5, 0, sent{}, func(_ *event.Dequeue, d *event.Direct) { d.Hand.TxqStateBegin = event.StackXoff })), want: counts{0, 0, 0, 0, 1}, reason: analysis.Race},
 	{rule: "B3", name: "stopped by the driver", build: batch(5, 0, sent{}, func(_ *event.Dequeue, d *event.Direct) { d.Hand.TxqStateBegin = event.DrvXoff }), want: counts{1, 0, 0, 0, 0}},
 	{rule: "B3", name: "without a qdisc", build: single(sent{n: 2}, func(_ *trace, h *event.Handover) { h.TxqStateBegin = event.StackXoff })},
+
+	{rule: "W3", name: "trans_start stays", build: func(t *trace) { t.list3(); first[event.Packet](t).TransStart-- }, want: counts{2, 1, 0, 0, 0}},
+	{rule: "W3", name: "trans_start stays, no transmit lock", build: unlocked(func(t *trace) { t.list3(); first[event.Packet](t).TransStart-- })},
 
 	{rule: "B5", name: "the first snapshot", build: func(t *trace) { t.dql.Reset(model.DQLResetMin, t.jiffies); t.snapshot() }},
 	{rule: "B5", name: "nothing in flight", build: func(t *trace) {
@@ -155,11 +170,10 @@ var lateEdges = []judged{
 	}, want: counts{0, 0, 1, 0, 0}},
 
 	{rule: "B7", name: "reset between", build: single(sent{n: 2}, func(_ *trace, h *event.Handover) { h.NumQueuedBegin, h.NumComplBegin = 0, 5 }), want: counts{0, 0, 0, 0, 1}, reason: analysis.Reset},
-	{rule: "B7", name: "no transmit lock", build: func(t *trace) {
-		lockless(t)
+	{rule: "B7", name: "no transmit lock", build: unlocked(func(t *trace) {
 		t.alone(142, sent{n: 1})
 		t.alone(142, sent{n: 1}).NumComplEnd = t.dql.NumQueued + 1
-	}, want: counts{1, 0, 0, 0, 1}, reason: analysis.Race},
+	}), want: counts{1, 0, 0, 0, 1}, reason: analysis.Race},
 	{rule: "B7", name: "all of it", build: func(t *trace) { t.alone(142, sent{n: 1}).NumComplEnd = t.dql.NumQueued }, want: counts{1, 0, 0, 0, 0}},
 	{rule: "B7", name: "one more", build: func(t *trace) {
 		t.alone(142, sent{n: 1})

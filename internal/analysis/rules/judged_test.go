@@ -349,10 +349,7 @@ var cases = []judged{
 	{rule: "R1", name: "stopped at the begin", build: batch(5, 0, sent{stopped: true}, func(_ *event.Dequeue, d *event.Direct) { d.TxqStateBegin = event.DrvXoff }), want: counts{1, 0, 0, 0, 0}},
 	{rule: "R1", name: "stopped at the end", build: batch(5, 0, sent{stopped: true}, func(_ *event.Dequeue, d *event.Direct) { d.TxqStateEnd = event.DrvXoff }), want: counts{1, 0, 0, 0, 0}},
 	{rule: "R1", name: "partial", build: batch(5, 0, sent{}, func(_ *event.Dequeue, d *event.Direct) { d.Flags |= event.FlagPartial }), want: counts{0, 0, 0, 0, 1}, reason: analysis.Start},
-	{rule: "R1", name: "without a transmit lock", build: func(t *trace) {
-		t.header.Devices[0].Offloads["tx-lockless"] = true
-		batch(5, 0, sent{}, func(_ *event.Dequeue, d *event.Direct) { d.Hand.TxqStateBegin = event.StackXoff })(t)
-	}, want: counts{0, 0, 0, 0, 1}, reason: analysis.Race},
+	{rule: "R1", name: "without a transmit lock", build: unlocked(batch(5, 0, sent{}, func(_ *event.Dequeue, d *event.Direct) { d.Hand.TxqStateBegin = event.Frozen })), want: counts{0, 0, 0, 0, 1}, reason: analysis.Race},
 	{rule: "R5", name: "all sent", build: batch(5, 0, sent{}, nil)},
 	{rule: "R5", name: "put and not counted", build: batch(5, 0, sent{}, func(_ *event.Dequeue, d *event.Direct) { d.GsoQlenEnd++ }), want: counts{0, 1, 0, 0, 0}},
 	{rule: "R5", name: "emptied", build: batch(5, 0, sent{stopped: true}, func(_ *event.Dequeue, d *event.Direct) { d.GsoQlenBegin = d.GsoQlenEnd + 1 }), want: counts{0, 0, 0, 0, 1}, reason: analysis.Reset},
@@ -361,10 +358,7 @@ var cases = []judged{
 	{rule: "R6", name: "partial", build: single(sent{n: 2, rest: 1, busy: true}, func(_ *trace, h *event.Handover) { h.Flags = event.FlagPartial })},
 	{rule: "R6", name: "without BQL", build: single(sent{n: 2, rest: 1, busy: true}, func(_ *trace, h *event.Handover) { h.NumQueuedEnd, h.NumComplEnd, h.AdjLimitEnd = 0, 0, 0 })},
 	{rule: "R6", name: "reset", build: single(sent{n: 2, rest: 1, busy: true}, func(_ *trace, h *event.Handover) { h.BusyCharged, h.Flags = 142, event.FlagReset }), want: counts{0, 0, 0, 0, 1}, reason: analysis.Reset},
-	{rule: "R6", name: "without a transmit lock", build: single(sent{n: 2, rest: 1, busy: true}, func(t *trace, h *event.Handover) {
-		h.BusyCharged = 142
-		t.header.Devices[0].Offloads["tx-lockless"] = true
-	}), want: counts{0, 0, 0, 0, 1}, reason: analysis.Race},
+	{rule: "R6", name: "without a transmit lock", build: unlocked(single(sent{n: 2, rest: 1, busy: true}, func(_ *trace, h *event.Handover) { h.BusyCharged = 142 })), want: counts{0, 0, 0, 0, 1}, reason: analysis.Race},
 	{rule: "B8", name: "elsewhere", build: elsewhere(5000, stay, stay), want: counts{1, 1, 0, 0, 0}},
 	{rule: "B8", name: "other bytes elsewhere", build: elsewhere(4999, stay, stay), want: counts{1, 0, 0, 0, 0}},
 	{rule: "B8", name: "elsewhere, and handed to later", build: elsewhere(5000, stay, func(t *trace) { t.alone(142, sent{n: 1}) }), want: counts{2, 0, 1, 0, 0}},
@@ -389,10 +383,7 @@ var cases = []judged{
 		t.alone(142, sent{n: 1}).Foreign = event.ForeignUnknown
 	}, want: counts{3, 0, 0, 0, 0}},
 	{rule: "B8", name: "charged outside of the attempts", build: single(sent{n: 2}, func(_ *trace, h *event.Handover) { h.Charged-- }), want: counts{0, 1, 0, 0, 0}},
-	{rule: "B8", name: "charged outside, no transmit lock", build: func(t *trace) {
-		t.header.Devices[0].Offloads["tx-lockless"] = true
-		t.alone(142, sent{n: 1}).Charged--
-	}, want: counts{0, 0, 0, 0, 1}, reason: analysis.Race},
+	{rule: "B8", name: "charged outside, no transmit lock", build: unlocked(func(t *trace) { t.alone(142, sent{n: 1}).Charged-- }), want: counts{0, 0, 0, 0, 1}, reason: analysis.Race},
 	{rule: "B8", name: "a refused one charged too", build: single(sent{n: 2, rest: 1, busy: true}, func(_ *trace, h *event.Handover) { h.BusyCharged, h.NumQueuedEnd = 71, h.NumQueuedEnd+71 }), want: counts{1, 0, 0, 0, 0}},
 	{rule: "B8", name: "64 lengths, one less", build: lengths(64, 1, -1, 5, 142), want: counts{65, 0, 1, 0, 0}},
 	{rule: "B8", name: "63 lengths, one less", build: lengths(63, 1, -1, 5, 142), want: counts{64, 0, 0, 0, 0}},
@@ -454,10 +445,7 @@ var cases = []judged{
 	{rule: "B16", name: "over the limit, seen by a snapshot", build: over(1, func(t *trace) { t.snapshot() }), want: counts{0, 1, 0, 0, 0}},
 	{rule: "B16", name: "over the limit, reset", build: over(1, func(t *trace) { last[event.Handover](t, 0).Flags = event.FlagReset }), want: counts{0, 0, 0, 0, 1}, reason: analysis.Reset},
 	{rule: "B16", name: "over the limit, completed meanwhile", build: over(1, func(t *trace) { last[event.Handover](t, 0).AdjLimitBegin-- }), want: counts{0, 0, 0, 0, 1}, reason: analysis.Race},
-	{rule: "B16", name: "over the limit, no transmit lock", build: func(t *trace) {
-		t.header.Devices[0].Offloads["tx-lockless"] = true
-		over(2, stay)(t)
-	}, want: counts{0, 0, 0, 0, 2}, reason: analysis.Race},
+	{rule: "B16", name: "over the limit, no transmit lock", build: unlocked(over(2, stay)), want: counts{0, 0, 0, 0, 2}, reason: analysis.Race},
 	{rule: "B16", name: "over the limit, some left", build: over(2, func(t *trace) { h := last[event.Handover](t, 1); h.Packets, h.Rest = 2, 1 })},
 	{rule: "B16", name: "over the limit, one dropped", build: over(2, func(t *trace) { last[event.Handover](t, 1).Uncharged = 1 })},
 	{rule: "B16", name: "over the limit, none taken", build: over(2, func(t *trace) { last[event.Handover](t, 1).Attempts = 0 })},

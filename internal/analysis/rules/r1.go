@@ -81,7 +81,7 @@ func handedR1(j *analysis.Judge, d *analysis.Direct, h *analysis.Handover) {
 		})
 	case model.Startable(state):
 		j.Held()
-	case d.Queue.Lockless(), model.Startable(state &^ model.QueueDrv):
+	case h.Unlocked(), model.Startable(state &^ model.QueueDrv):
 		j.Undecided(analysis.Race)
 	default:
 		j.Broken(func() *analysis.Evidence {

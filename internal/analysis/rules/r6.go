@@ -30,7 +30,7 @@ func judgeR6(j *analysis.Judge, h *analysis.Handover) {
 		j.Held()
 	case h.Reset():
 		j.Undecided(analysis.Reset)
-	case h.Queue.Lockless():
+	case h.Unlocked():
 		j.Undecided(analysis.Race) // another CPU may be inside the driver
 	default:
 		j.Broken(func() *analysis.Evidence {

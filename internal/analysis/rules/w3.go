@@ -22,15 +22,12 @@ var w3 = analysis.Rule{
 }
 
 // judgeW3: jiffies was read on both sides of the call. A driver that has no use
-// for the core's transmit lock keeps the time itself or not at all; from 6.12 on
-// nothing tells of those (00d066a4d4ed), so what looks like one is a suspect.
+// for the core's transmit lock keeps the time itself or not at all.
 func judgeW3(j *analysis.Judge, c *analysis.Call) {
 	switch {
-	case !c.Sent() || c.Queue.Lockless():
+	case !c.Sent() || c.Unlocked():
 	case c.TransStart-c.JiffiesBegin <= c.JiffiesEnd-c.JiffiesBegin:
 		j.Held()
-	case !c.Queue.LocklessKnown():
-		j.Suspect(func() *analysis.Evidence { return showW3(c) })
 	default:
 		j.Broken(func() *analysis.Evidence { return showW3(c) })
 	}
