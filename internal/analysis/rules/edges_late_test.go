@@ -180,6 +180,30 @@ var lateEdges = []judged{
 		t.alone(142, sent{n: 1}).NumComplEnd = t.dql.NumQueued + 1
 	}, want: counts{1, 1, 0, 0, 0}},
 
+	{rule: "B9", name: "both", build: func(t *trace) { t.purged(11, true) }, want: counts{1, 0, 0, 0, 0}},
+	{rule: "B9", name: "one", build: func(t *trace) { t.purged(11, false) }, want: counts{0, 0, 1, 0, 0}},
+	{rule: "B9", name: "one, and the device stays down", build: func(t *trace) {
+		t.purged(11, false)
+		for _, r := range t.recs {
+			if s, ok := r.(*event.Sample); ok {
+				s.Device = event.DevicePresent
+			}
+		}
+	}},
+	{rule: "B9", name: "one, and the other goes on", build: func(t *trace) {
+		t.purged(11, false)
+		for i := range 5 {
+			last[event.Sample](t, i).NumCompl++
+		}
+	}, want: counts{1, 0, 0, 0, 0}},
+	{rule: "B9", name: "one, and nothing in flight in the other", build: func(t *trace) {
+		t.purged(11, false)
+		h := last[event.Handover](t, 0)
+		h.NumComplEnd = h.NumQueuedEnd
+	}},
+	{rule: "B9", name: "one, and something was lost", build: func(t *trace) { t.purged(11, false) },
+		lose: func(r event.Any) bool { s, ok := r.(*event.Sample); return ok && s.Time < limitNS && s.Txq == 1 }, want: counts{0, 0, 0, 0, 1}, reason: analysis.Lost},
+
 	{rule: "B10", name: "just in time", build: after(overLimit, limitNS, completeAll), want: counts{1, 0, 0, 0, 0}},
 	{rule: "B10", name: "late", build: after(overLimit, limitNS+1, completeAll), want: counts{0, 0, 1, 0, 0}},
 	{rule: "B10", name: "the recording ended", build: overLimit},

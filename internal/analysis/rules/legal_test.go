@@ -79,6 +79,7 @@ func legal() *trace {
 	t.receiving()
 	t.dummy()
 	t.shared()
+	t.purged(11, true)
 	t.alone(1514, sent{n: 1})
 	t.complete(t.dql.InFlight())
 	return t

@@ -18,8 +18,6 @@ func Others() []analysis.Other {
 			"a batch begins below the limit, no list goes to a stopped queue, and a charge above the limit stops it", "D1", "B3", "B16"),
 		within("B6", "Every byte that was charged is completed, or forgotten by a reset.",
 			"others hold what moves, and B2 that nothing stays behind", "B2", "B5", "B8", "B13"),
-		notYet("B9", "When a device's rings are purged, BQL of each of its queues is reset.",
-			"it needs a record of the purge: a queue without a reset cannot be told from one that was restarted alone"),
 		notYet("B14", "The kernel reports a stall of the device only while it could send.",
 			"it needs tracepoint napi:dql_stall_detected (6.9 and later), and carrier and running of the device"),
 		unseen("B15", "Byte counters are compared modulo 2^32.",

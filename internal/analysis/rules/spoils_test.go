@@ -70,6 +70,7 @@ var moreSpoils = map[string][]spoiled{
 		h := hand(t, func(h *event.Hand) bool { return h.NumQueuedBegin > 0 })
 		h.NumComplBegin = h.NumQueuedBegin + 1
 	}}},
+	"B9": {{spoil: func(t *trace) { t.purged(12, false) }, suspect: true}},
 	"B10": {
 		{spoil: apart(func(t *trace) { // nothing for six seconds, and then it goes on
 			t.alone(90_000_000, sent{n: 1})

@@ -102,6 +102,31 @@ func (t *trace) bursts(ifindex uint32, last uint64) {
 	t.back(was)
 }
 
+// purged resets the first of two queues that both have bytes in flight, on a
+// device of its own, and then the second, or not.
+func (t *trace) purged(ifindex uint32, both bool) {
+	was := *t
+	t.ifindex, t.txq, t.state, t.qlen = ifindex, 0, 0, 0
+	t.dql.NumQueued, t.dql.NumCompleted = 30_000, 30_000
+	t.dql.AdjLimit = t.dql.NumCompleted + t.dql.Limit
+	first := t.dql
+	t.alone(1514, sent{n: 1})
+	t.txq, t.dql = 1, first
+	t.alone(1514, sent{n: 1})
+	second := t.dql
+	t.txq, t.dql = 0, model.NewDQL(250, t.jiffies)
+	t.look(event.Sample{})
+	t.txq, t.dql = 1, second
+	if both {
+		t.dql = model.NewDQL(250, t.jiffies)
+	}
+	for range 7 {
+		t.look(event.Sample{})
+		t.second(1)
+	}
+	t.back(was)
+}
+
 // again runs the qdisc on one CPU and then on another.
 func (t *trace) again() {
 	for cpu := range uint16(2) {
