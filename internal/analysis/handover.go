@@ -31,6 +31,50 @@ type Call struct {
 // Unlocked says that the driver takes frames without the core's transmit lock.
 func (c *Call) Unlocked() bool { return c.Flags&event.FlagUnlocked != 0 }
 
+// OddCalls names what the records of the calls say otherwise than the
+// hand-over's own counts, or what no call can be; empty when they agree, or
+// when not each call has a record. The programs that told both ran one after
+// the other, under the queue's lock.
+func (h *Handover) OddCalls() string {
+	if !h.Whole || h.Cut() || len(h.Calls) != int(h.Attempts) {
+		return ""
+	}
+	var busy, bytes, charged, refused uint32
+	last := int32(0)
+	for i, c := range h.Calls {
+		switch {
+		case i == 0 && c.Skb != h.First:
+			return "the first packet"
+		case c.Netns != h.Netns || c.Ifindex != h.Ifindex || c.Txq != h.Txq:
+			return "the queue of a call"
+		case int64(c.JiffiesEnd-c.JiffiesBegin) < 0:
+			return "jiffies, which ran back"
+		case c.Segs == 0 || c.Segs > c.Len:
+			return "the segments of a packet"
+		}
+		if last = c.RC; last == NetdevTxBusy {
+			busy++
+			refused += c.NumQueuedEnd - c.NumQueuedBegin
+		} else {
+			bytes += c.Len
+			charged += c.NumQueuedEnd - c.NumQueuedBegin
+		}
+	}
+	switch {
+	case len(h.Calls) == 0:
+	case busy != h.Busy || last != h.DriverRC:
+		return "the driver's answers"
+	case h.Rest == 0 && h.Busy == 0 && bytes != h.Bytes, bytes > h.Bytes:
+		return "the bytes"
+	case !h.Reset() && !h.Nested() && !h.Unlocked() && (charged != h.Hand.Charged || refused != h.BusyCharged):
+		return "what was charged"
+	}
+	return ""
+}
+
+// NetdevTxBusy is NETDEV_TX_BUSY.
+const NetdevTxBusy = 16
+
 // MoreKnown says whether what the driver was told could be read.
 func (c *Call) MoreKnown() bool { return c.More != event.MoreUnknown }
 

@@ -8,14 +8,15 @@ import "errors"
 type kind uint8
 
 const (
-	evResume kind = iota // a CPU goes on; who is the CPU
-	evSend               // a sender has a packet; who is the sender
-	evDone               // the device interrupts; who is the queue
-	evAck                // a packet was acknowledged; who is the sender
-	evPace               // a paced sender may go on; who is the sender
-	evArrive             // the next packets of the load reach the qdisc
-	evAction             // net_tx_action of the load
-	evLimit              // the next change of the load's bounds of BQL
+	evResume  kind = iota // a CPU goes on; who is the CPU
+	evSend                // a sender has a packet; who is the sender
+	evDone                // the device interrupts; who is the queue
+	evAck                 // a packet was acknowledged; who is the sender
+	evPace                // a paced sender may go on; who is the sender
+	evArrive              // the next packets of the load reach the qdisc
+	evAction              // net_tx_action of the load
+	evReceive             // a skb arrives
+	evLimit               // the next change of the load's bounds of BQL
 )
 
 // due is something that will happen.

@@ -36,6 +36,15 @@ type Config struct {
 
 	// Load, when set, takes the place of the senders.
 	Load *Load
+
+	Extras Extras
+}
+
+// Extras are what a recording has only if it is asked for.
+type Extras struct {
+	Choice  Choice
+	Receive Receive
+	Packets bool // each call of the driver is recorded (--detail packet)
 }
 
 // Completion says where a driver reports packets as sent.
@@ -228,7 +237,7 @@ func (c *Config) checks() []check {
 	if c.Load == nil {
 		list = append(list, s.checks()...)
 	}
-	return list
+	return append(list, c.Extras.checks()...)
 }
 
 func (s *Senders) checks() []check {

@@ -31,12 +31,15 @@ type cpu struct {
 	acked  []*sender
 	tasks  []*sender // throttled sockets that the TSQ handler is to resume
 
+	receive, received []*receiver // raised, and what softirqs have taken of them
+
 	// What softirqs have taken of these and work on.
 	outputNow          []*qdisc
 	freedNow           []packet
 	polled             []*queue
 	ackedNow, tasksNow []*sender
 
+	choosing  uint64 // since when it chooses a queue; 0: it does not
 	handovers uint64 // that ended on this CPU
 	more      uint8  // softnet_data.xmit.more: what the last one left
 
@@ -59,7 +62,7 @@ func (c *cpu) start() {
 func (c *cpu) loop() {
 	for {
 		switch {
-		case len(c.freed)+len(c.output)+len(c.poll)+len(c.acked)+len(c.tasks) > 0:
+		case len(c.freed)+len(c.output)+len(c.poll)+len(c.receive)+len(c.acked)+len(c.tasks) > 0:
 			c.softirqs()
 		case len(c.ready) > 0:
 			s := c.ready[0]
@@ -144,6 +147,9 @@ func (c *cpu) softirqs() {
 	c.netTxAction()
 	for _, q := range swap(&c.poll, &c.polled) {
 		q.napi(c)
+	}
+	for _, r := range swap(&c.receive, &c.received) {
+		r.poll(c)
 	}
 	for _, s := range swap(&c.acked, &c.ackedNow) {
 		s.tcp.acknowledge(c)

@@ -22,4 +22,8 @@
 // Decision: fq_codel stands for its queueing only: one FIFO, no CoDel drops and
 // no fairness between flows. What a dequeue gives does not depend on which flow
 // a packet is of.
+//
+// Decision: where the choice of queues is played, half of the sockets have
+// lived before the simulation, with a queue that may be old or gone by now: a
+// short one would never come to either.
 package sim

@@ -94,6 +94,7 @@ func TestInterleavings(t *testing.T) {
 				one := c
 				one.Seed += seed
 				one.Packets = 1 + (c.Packets+seed)%24
+				one.Extras.Receive.Count = int(1 + (uint64(c.Extras.Receive.Count)+seed)%24)
 				source := tapeOf(t, one)
 				saw.look(source.recs)
 				res, err := analysis.Analyze(source, analysis.Options{Rules: rules.All(), Variant: list})
@@ -113,16 +114,17 @@ func TestInterleavings(t *testing.T) {
 	}
 	t.Logf("%+v", saw)
 	// Foreign sends come some 2000 times in 10^5, but not in every 5000.
-	if n >= 100000 && (saw.Nested == 0 || saw.Foreign == 0 || saw.Middle == 0 || saw.Moved == 0) {
+	if n >= 100000 && (saw.Nested == 0 || saw.Foreign == 0 || saw.Middle == 0 || saw.Moved == 0) || saw.Picks == 0 || saw.Lists == 0 || saw.Calls == 0 {
 		t.Error("something was never played")
 	}
 }
 
 // seen counts what was played: simulations, their records, hand-overs with
 // another device's inside, or after others had charged the queue, completions
-// by an interrupt in the middle of a span, and directs on another CPU than the
-// one before.
-type seen struct{ Simulations, Records, Nested, Foreign, Middle, Moved int }
+// by an interrupt in the middle of a span, directs on another CPU than the
+// one before, choices of a queue, those among them during which the device or
+// the route changed, lists of received packets, and calls of the driver.
+type seen struct{ Simulations, Records, Nested, Foreign, Middle, Moved, Picks, Changed, Lists, Calls int }
 
 func (s *seen) look(recs []event.Any) {
 	s.Simulations++
@@ -146,6 +148,15 @@ func (s *seen) look(recs []event.Any) {
 			cpu = int(r.CPU)
 		case *event.Handover:
 			hand(&r.Header, r.Foreign)
+		case *event.Pick:
+			s.Picks++
+			if r.QueuesBegin != r.QueuesEnd || r.Rerouted != 0 {
+				s.Changed++
+			}
+		case *event.GRO:
+			s.Lists++
+		case *event.Packet:
+			s.Calls++
 		case *event.Complete:
 			if r.Context == event.ContextHardirq && r.Depth > 0 {
 				s.Middle++

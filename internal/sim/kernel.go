@@ -11,7 +11,7 @@ import (
 
 // kernel is the variant at each switch that a simulation comes by.
 type kernel struct {
-	bulk, bulkGSO, validate, quota, resched, requeue, stop, doorbell, object, reset, tsqLimit, tsqExempt model.Variant
+	bulk, bulkGSO, validate, quota, resched, requeue, stop, doorbell, object, reset, tsqLimit, tsqExempt, pickCache, groBatch model.Variant
 }
 
 func newKernel(c *Config) kernel {
@@ -21,6 +21,7 @@ func newKernel(c *Config) kernel {
 		stop: c.variant(model.SwitchXmitStop), doorbell: c.variant(model.SwitchDoorbell),
 		object: c.variant(model.SwitchDQLObject), reset: c.variant(model.SwitchDQLReset),
 		tsqLimit: c.variant(model.SwitchTSQLimit), tsqExempt: c.variant(model.SwitchTSQExempt),
+		pickCache: c.variant(model.SwitchPickCache), groBatch: c.variant(model.SwitchGROBatch),
 	}
 }
 

@@ -31,6 +31,19 @@ const (
 	progResumeRelease
 	progSnapshot
 	progQuiet
+	progExtras // from here on, only with Extras
+)
+
+const (
+	progPickBegin = progExtras + iota
+	progPickEnd
+	progListUp
+	progPollBegin
+	progPollEnd
+	progDoneBegin
+	progDoneEnd
+	progGive
+	progGiven
 	programs
 )
 
@@ -56,6 +69,15 @@ var programList = [programs]capture.Program{
 	progResumeRelease:   {Name: "resume_release", Hook: "fentry:tcp_release_cb"},
 	progSnapshot:        {Name: "snapshot"},
 	progQuiet:           {Name: "quiet"},
+	progPickBegin:       {Name: "pick_begin", Hook: "fentry:netdev_core_pick_tx", Pair: "pick_end"},
+	progPickEnd:         {Name: "pick_end", Hook: "fexit:netdev_core_pick_tx"},
+	progListUp:          {Name: "gro_list", Hook: "fentry:netif_receive_skb_list_internal"},
+	progPollBegin:       {Name: "poll_begin", Hook: "fentry:__napi_poll", Pair: "poll_end"},
+	progPollEnd:         {Name: "poll_end", Hook: "fexit:__napi_poll"},
+	progDoneBegin:       {Name: "done_begin", Hook: "fentry:napi_complete_done", Pair: "done_end"},
+	progDoneEnd:         {Name: "done_end", Hook: "fexit:napi_complete_done"},
+	progGive:            {Name: "give", Hook: "tp_btf:net_dev_start_xmit"},
+	progGiven:           {Name: "given", Hook: "tp_btf:net_dev_xmit"},
 }
 
 // facts are those of internal/probes that a simulation has, and absent those
@@ -65,7 +87,7 @@ var facts = []string{
 	"context", "bql", "complete.napi", "complete.hardirq", "tsq.throttle", "tsq.wfree", "tsq.resume", "tsq.release",
 }
 
-var absent = []string{"pick", "gro", "gro.batch", "gro.poll", "packet", "sojourn", "sample", "watchdog"}
+var absent = []string{"sojourn", "sample", "watchdog"}
 
 func (s *sim) header() *capture.Header {
 	c := s.cfg
@@ -77,7 +99,7 @@ func (s *sim) header() *capture.Header {
 			CPUs: uint32(c.CPUs), HZ: uint32(c.HZ), SkbTruesize: skbOverhead + 1,
 		},
 		Clock:    s.clock(),
-		Programs: programList[:],
+		Programs: programList[:s.programs()],
 		Settings: capture.Settings{
 			DevWeight: uint32(c.Weight), DevWeightTxBias: 1,
 			Sysctls: map[string]string{"net.ipv4.tcp_limit_output_bytes": strconv.Itoa(int(c.Senders.LimitOutput))},
@@ -94,7 +116,25 @@ func (s *sim) header() *capture.Header {
 	for _, f := range absent {
 		h.Plan = append(h.Plan, capture.Choice{Fact: f, State: "absent", Reason: "the simulator does not play it"})
 	}
+	h.Plan = append(h.Plan, c.Extras.facts()...)
+	if c.Extras.any() {
+		h.Kernel.PossibleCPUs = uint32(c.CPUs)
+	}
+	if r := &c.Extras.Receive; r.On {
+		h.Settings.Sysctls["net.core.gro_normal_batch"] = strconv.Itoa(r.Batch)
+	}
+	if c.Extras.Packets {
+		h.Detail = "packet"
+	}
 	return h
+}
+
+// programs is how many of programList run.
+func (s *sim) programs() int {
+	if s.cfg.Extras.any() {
+		return programs
+	}
+	return progExtras
 }
 
 // clock counts all three clocks from the same moment.
@@ -156,7 +196,7 @@ func (s *sim) counters() []capture.Counters {
 
 func (s *sim) footer() *capture.Footer {
 	f := &capture.Footer{Clock: s.clock(), Counters: s.counters(), Ended: "duration"}
-	for p := range programs {
+	for p := range s.programs() {
 		for _, c := range s.cpus {
 			n := c.lane.counts[p]
 			row := capture.LedgerRow{Program: p, CPU: c.id, Seen: n.seen, Submitted: n.submitted, Filtered: n.filtered}

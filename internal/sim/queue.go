@@ -26,6 +26,8 @@ type queue struct {
 	lock    *cpu   // HARD_TX_LOCK
 	waiters []*cpu // for it
 
+	transStart uint64 // jiffies at which the driver last took a packet
+
 	sent    bool   // a hand-over was seen
 	charged uint32 // num_queued at its end
 	packets uint64 // tx_packets, in skbs, as virtio_net counts them

@@ -95,7 +95,39 @@ func anyConfig(t *rapid.T) Config {
 	s.PacingRate = rapid.Uint64Range(1_000_000, 1_000_000_000).Draw(t, "pacing rate")
 	s.Paced = rapid.Bool().Draw(t, "paced")
 	s.LimitOutput = rapid.SampledFrom([]int32{0, 4096, 131_072, 4 << 20}).Draw(t, "limit_output")
+	c.Extras = anyExtras(t, &c)
 	return c
+}
+
+// anyExtras draws what is recorded beside. Before XPS no device had more or
+// fewer queues than at first, and no packet said that its queue may change: the
+// rules of queues are younger. So is X1 than more that is told inside of a
+// segmented packet only.
+func anyExtras(t *rapid.T, c *Config) (e Extras) {
+	e.Packets = rapid.Bool().Draw(t, "packets recorded") && c.Kernel[model.SwitchDoorbell] != model.DoorbellSegments
+	old := c.Kernel[model.SwitchPickCache] == model.PickCacheUnchecked
+	if rapid.Bool().Draw(t, "picks") && !(old && c.Senders.Protocol == TCP) {
+		e.Choice = Choice{
+			On: true, Select: rapid.IntRange(0, 4).Draw(t, "select") == 0, XPS: !old && rapid.Bool().Draw(t, "xps"),
+			RxQueues: !old && rapid.Bool().Draw(t, "xps by receive queue"), Loose: rapid.IntRange(0, 2).Draw(t, "loose") == 0,
+			Reselect: rapid.SampledFrom([]time.Duration{0, 10 * time.Millisecond, time.Second}).Draw(t, "reselect"),
+			Migrate:  rapid.IntRange(0, 4).Draw(t, "migrate"), Reroute: rapid.SampledFrom([]int{0, 0, 5}).Draw(t, "reroute"),
+		}
+		if !old {
+			e.Choice.Resize = rapid.SampledFrom([]int{0, 0, 1, 7}).Draw(t, "resize")
+		}
+		if c.Senders.Protocol == UDP {
+			e.Choice.Forwarded = rapid.IntRange(0, 2).Draw(t, "forwarded")
+		}
+	}
+	if rapid.Bool().Draw(t, "receive") {
+		e.Receive = Receive{
+			On: true, Count: rapid.IntRange(1, 200).Draw(t, "received"), Gap: upTo(t, "gap", 3000),
+			Batch: rapid.SampledFrom([]int{1, 8, 64}).Draw(t, "batch"), Merge: rapid.SampledFrom([]int{0, 1, 3, 44}).Draw(t, "merge"),
+			Budget: rapid.SampledFrom([]int{1, 8, 64}).Draw(t, "budget"), Frags: rapid.Bool().Draw(t, "frags"), Busy: rapid.Bool().Draw(t, "busy polling"),
+		}
+	}
+	return e
 }
 
 // Whatever the kernel, the driver and the load: the rules hold, the counters

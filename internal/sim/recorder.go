@@ -219,7 +219,7 @@ func own[T event.Record](o *recorder, h *event.Header, r *T) {
 }
 
 func (o *recorder) armed()    { o.note(event.NoticeArmed) }
-func (o *recorder) disarmed() { o.quiets(); o.note(event.NoticeDisarmed) }
+func (o *recorder) disarmed() { o.quiets(); o.picks(); o.note(event.NoticeDisarmed) }
 
 func (o *recorder) note(subtype uint8) {
 	n := event.Notice{Subtype: subtype}

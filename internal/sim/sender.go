@@ -2,6 +2,8 @@
 
 package sim
 
+import "github.com/txtrace/txtrace/internal/model"
+
 // sender is a socket and the task that writes to it.
 type sender struct {
 	s        *sim
@@ -15,6 +17,8 @@ type sender struct {
 	interval uint64 // ns between packets, or bursts
 	burst    int    // packets left of this one
 	tcp      *socket
+	flow     flow
+	sends    int // packets until it is moved to another CPU
 }
 
 func newSender(s *sim, i int) *sender {
@@ -31,8 +35,33 @@ func newSender(s *sim, i int) *sender {
 	if c.Protocol == TCP {
 		n.tcp = newSocket(n)
 	}
+	if s.cfg.Extras.Choice.On {
+		n.flow = newFlow(n)
+	}
 	s.agenda.plan(n.next, evSend, i)
 	return n
+}
+
+// sock is the address of its socket in records.
+func (n *sender) sock() uint64 { return 0xffff_8882_0000_0000 + uint64(n.index)<<12 }
+
+// below is sk_wmem_alloc.
+func (n *sender) below() uint32 {
+	if n.tcp != nil {
+		return n.tcp.wmem
+	}
+	return n.wmem + model.WmemBase
+}
+
+// ooo says that nothing of a TCP flow but this packet waits to be acknowledged
+// (skb->ooo_okay, from 6.12 on).
+func (n *sender) ooo() bool { return n.tcp != nil && n.tcp.unacked == 1 }
+
+// moved has the scheduler move the task, once in a while.
+func (n *sender) moved() {
+	if n.sends++; n.sends == n.s.cfg.Extras.Choice.Migrate {
+		n.sends, n.cpu = 0, n.s.cpus[(n.cpu.id+1)%len(n.s.cpus)]
+	}
 }
 
 func (n *sender) pid() uint32 { return taskPid + 100 + uint32(n.index) }
@@ -81,6 +110,7 @@ func (n *sender) packet() (packet, bool) {
 	}
 	s.left--
 	s.made++
+	n.moved()
 	p := gso(c.packetLen(), c.Segments, uint16(c.headers()))
 	p.Queue = n.queue
 	return packet{

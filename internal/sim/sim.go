@@ -45,6 +45,8 @@ type sim struct {
 	made    uint64
 	skb     uint64 // address of the last packet
 	load    loadState
+	choice  chooser
+	receive *receiver
 
 	out     *recorder
 	summary Summary
@@ -97,6 +99,7 @@ func newSim(c *Config) *sim {
 	for i := range c.Device.Queues {
 		s.queues = append(s.queues, newQueue(s, i))
 	}
+	s.choice = newChooser(c)
 	s.qdiscs = newQdiscs(s)
 	if c.Load != nil {
 		s.load.begin(s)
@@ -105,6 +108,7 @@ func newSim(c *Config) *sim {
 	for i := range c.Senders.Count {
 		s.senders = append(s.senders, newSender(s, i))
 	}
+	s.receive = newReceiver(s)
 	return s
 }
 
@@ -164,6 +168,8 @@ func (s *sim) happen(d due) {
 		s.load.arrive(s)
 	case evAction:
 		s.load.action(s)
+	case evReceive:
+		s.receive.arrive()
 	case evLimit:
 		s.load.bounds(s)
 	}

@@ -146,6 +146,12 @@ var table = map[string]func(*Config){
 	"weight 8":          func(c *Config) { fill(c); c.Weight = 8 },
 	"infinite link":     func(c *Config) { fill(c); c.Device.Rate = 0 },
 	"slow link":         func(c *Config) { fill(c); c.Device.Rate = 10_000_000 },
+	"picks, xps":        func(c *Config) { choosing(c); c.Extras.Choice.XPS = true },
+	"picks, tcp":        func(c *Config) { choosing(c); tcp(c) },
+	"picks, driver":     func(c *Config) { choosing(c); c.Extras.Choice.Select = true },
+	"lists":             receiving,
+	"lists, busy":       func(c *Config) { receiving(c); c.Extras.Receive.Busy = true },
+	"packets":           func(c *Config) { fill(c); c.Extras.Packets = true },
 	"hz 1000, no noise": func(c *Config) { fill(c); c.HZ = 1000; c.Costs.Jitter = 0 },
 }
 
@@ -153,6 +159,8 @@ var table = map[string]func(*Config){
 var shows = map[string][]string{
 	"full": {"D1", "B16"}, "weight 8": {"D2", "D4"}, "infinite link": {"D2", "D4", "X5", "X6"}, "small ring": {"X5", "R5", "D5"},
 	"busy": {"R6", "R5"}, "no BQL": {"D9"}, "shared": {"D3", "D5"}, "tcp tso": {"T2", "T3"}, "limit_max": {"D1", "B11"},
+	"picks, xps": {"Q2", "Q3", "Q6", "Q8", "Q9"}, "picks, tcp": {"Q3", "Q4"}, "picks, driver": {"Q1"},
+	"lists": {"G1", "G2", "M5"}, "lists, busy": {"G1", "M5"}, "packets": {"W3"},
 }
 
 // Each is healthy, and not for want of anything to judge.
@@ -186,6 +194,17 @@ func TestFacts(t *testing.T) {
 			}
 		}
 	}
+}
+
+// choosing is a device of four queues, and tasks that are moved.
+func choosing(c *Config) {
+	fill(c)
+	c.CPUs, c.Device.Queues, c.Qdisc.Kind = 4, 4, QdiscMq
+	c.Extras.Choice = Choice{On: true, Reselect: time.Second, Migrate: 7, Resize: 50, Reroute: 20}
+}
+
+func receiving(c *Config) {
+	c.Extras.Receive = Receive{On: true, Count: 2000, Gap: 300, Batch: 8, Merge: 3, Budget: 64}
 }
 
 // tcp is four sockets with GSO packets.

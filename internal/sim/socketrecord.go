@@ -7,9 +7,6 @@ import (
 	"github.com/txtrace/txtrace/internal/model"
 )
 
-// sock is the address of a socket in records.
-func (k *socket) sock() uint64 { return 0xffff_8882_0000_0000 + uint64(k.n.index)<<12 }
-
 // SK_PACING_NONE and SK_PACING_NEEDED.
 func pacingStatus(paced bool) uint8 {
 	if paced {
@@ -27,7 +24,7 @@ func (o *recorder) writeEnd(c *cpu, k, before *socket, begin uint64, throttled b
 	}
 	cfg := &o.s.cfg.Senders
 	r := event.Throttle{
-		Sock: k.sock(), Birth: k.birth, PacingRate: cfg.PacingRate, WmemBegin: before.wmem, WmemEnd: k.wmem,
+		Sock: k.n.sock(), Birth: k.birth, PacingRate: cfg.PacingRate, WmemBegin: before.wmem, WmemEnd: k.wmem,
 		Freed: k.freedInCall, Truesize: cfg.truesize(), LimitSysctl: uint32(cfg.LimitOutput),
 		PacingStatus: pacingStatus(cfg.Paced), PacingShift: model.PacingShift, Rtx: uint8(min(k.unacked, event.RtxMore)),
 		TSQBegin: uint8(before.flags), TSQEnd: uint8(k.flags),
@@ -48,7 +45,7 @@ func (o *recorder) wfree(c *cpu, k *socket, flags model.TSQFlags, wmem, truesize
 		return
 	}
 	r := event.Wfree{
-		Sock: k.sock(), Birth: k.birth, WmemBegin: wmem, WmemEnd: k.wmem, Truesize: truesize,
+		Sock: k.n.sock(), Birth: k.birth, WmemBegin: wmem, WmemEnd: k.wmem, Truesize: truesize,
 		TSQBegin: uint8(flags), TSQEnd: uint8(k.flags),
 	}
 	r.Txq = event.NoQueue
@@ -57,7 +54,7 @@ func (o *recorder) wfree(c *cpu, k *socket, flags model.TSQFlags, wmem, truesize
 }
 
 func (o *recorder) resume(c *cpu, k *socket, source uint8) {
-	r := event.Resume{Sock: k.sock(), Birth: k.birth, Wmem: k.wmem, TSQ: uint8(k.flags), Source: source}
+	r := event.Resume{Sock: k.n.sock(), Birth: k.birth, Wmem: k.wmem, TSQ: uint8(k.flags), Source: source}
 	r.Txq = event.NoQueue
 	c.lane.count(progResumeHandler + int(source))
 	put(o, c, &r.Header, &r, 0)

@@ -19,7 +19,7 @@ func (c *cpu) stacked(p packet, below int) {
 	s := c.s
 	c.pass(s.cfg.Costs.Direct)
 	c.lane.count(progHandoverBegin)
-	inner, begin := c.handovers, s.now
+	inner, begin, jiffies := c.handovers, s.now, s.jiffies()
 	h := event.Handover{}
 	h.Flags = event.FlagUnlocked
 	h.Parent = c.parent()
@@ -27,15 +27,24 @@ func (c *cpu) stacked(p packet, below int) {
 	c.pass(s.cfg.Costs.Driver)
 	c.stacked(p, below-1)
 	c.lane.count(progAttempt)
-	c.pop()
 	h.Ifindex = Ifindex + uint32(below)
-	h.First, h.Packets, h.Bytes = p.addr, 1, p.Len
-	h.Attempts, h.Uncharged, h.OwedAny, h.OwedDrv = 1, 1, 1, 1
-	h.Foreign = event.ForeignUnknown
 	if c.handovers != inner {
 		h.Flags |= event.FlagNested
 		h.More = c.more
 	}
+	if s.cfg.Extras.Packets {
+		g := event.Packet{
+			Skb: p.addr, JiffiesBegin: jiffies, JiffiesEnd: s.jiffies(), Len: p.Len, Segs: uint32(p.Segments()), More: h.More,
+		}
+		g.Ifindex, g.Parent, g.Flags = h.Ifindex, c.parent(), event.FlagUnlocked
+		c.lane.count(progGive)
+		c.lane.count(progGiven)
+		put(s.out, c, &g.Header, &g, begin)
+	}
+	c.pop()
+	h.First, h.Packets, h.Bytes = p.addr, 1, p.Len
+	h.Attempts, h.Uncharged, h.OwedAny, h.OwedDrv = 1, 1, 1, 1
+	h.Foreign = event.ForeignUnknown
 	c.handovers++
 	c.lane.count(progHandoverEnd)
 	put(s.out, c, &h.Header, &h, begin)

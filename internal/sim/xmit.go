@@ -10,9 +10,12 @@ import (
 // transmit is __dev_queue_xmit, of the topmost device.
 func (c *cpu) transmit(p packet) { c.stacked(p, c.s.cfg.Device.Stacked) }
 
-// bottom is __dev_queue_xmit of the device itself, from the qdisc on.
+// bottom is __dev_queue_xmit of the device itself, from the choice of a queue on.
 func (c *cpu) bottom(p packet) {
 	s := c.s
+	if s.cfg.Extras.Choice.On && p.from != nil {
+		p.Queue = c.choose(&p)
+	}
 	q := s.queues[p.Queue].qdisc
 	if q == nil {
 		c.noqueue(p)
@@ -87,6 +90,7 @@ func (c *cpu) past(p packet) {
 		txq.take(c)
 		if txq.state&(model.QueueDrv|model.QueueFrozen) == 0 && txq.xmit(c, p, false) {
 			c.s.summary.Sent++
+			txq.transStart = c.s.jiffies()
 		} else {
 			c.drop(p)
 		}
@@ -121,7 +125,10 @@ func (q *queue) handover(c *cpu, f *handFrame, list []packet) int {
 	out.handBegin(c, q, f, list)
 	h := model.HandOver(q.s.kernel.stop, len(list), func(i int, more bool) (bool, model.QueueState) {
 		segment := more && list[i].addr/skbSize == list[i+1].addr/skbSize
-		took := q.xmit(c, list[i], model.More(q.s.kernel.doorbell, more, segment))
+		more = model.More(q.s.kernel.doorbell, more, segment)
+		g := out.give(q)
+		took := q.xmit(c, list[i], more)
+		out.given(c, q, &g, &list[i], more, took)
 		out.attempt(c, q, f, took)
 		return took, q.state
 	})

@@ -93,12 +93,23 @@ func (c *checkM11) handover(h *analysis.Handover) {
 	if h.Partial() || h.Attempts == 0 {
 		return
 	}
+	if odd := h.OddCalls(); odd != "" {
+		c.j.BrokenIf(analysis.Claim{Order: true}, func() *analysis.Evidence {
+			e := analysis.Show(h.Queue, &h.Header, "a hand-over and the records of its calls do not fit: %s", odd)
+			for _, call := range h.Calls {
+				e.Record(&call.Header)
+			}
+			return e.With("attempts", "", int64(h.Attempts)).With("busy", "", int64(h.Busy)).With("bytes", "bytes", int64(h.Bytes)).
+				With("charged", "bytes", int64(h.Hand.Charged))
+		})
+		return
+	}
 	all := h.Rest == 0 && h.Taken() > 0
 	answer := h.DriverRC
 	if h.Rest > 0 {
-		answer = netdevTxBusy
+		answer = analysis.NetdevTxBusy
 	}
-	if h.DriverBusy() == (h.DriverRC == netdevTxBusy) &&
+	if h.DriverBusy() == (h.DriverRC == analysis.NetdevTxBusy) &&
 		(h.OwedDrv > 0 || !h.DrvStopped() || h.DriverBusy() || h.Taken() == 0) &&
 		h.OwedDrv <= h.OwedAny && h.OwedAny <= h.Taken() && (h.OwedDrv > 0 || !all) &&
 		h.Uncharged <= h.Taken() && (h.Uncharged == h.Taken()) == (h.Hand.Charged == 0) &&
@@ -113,9 +124,6 @@ func (c *checkM11) handover(h *analysis.Handover) {
 			With("owed_any", "", int64(h.OwedAny)).With("owed_drv", "", int64(h.OwedDrv)).With("rest", "packets", int64(h.Rest))
 	})
 }
-
-// netdevTxBusy is NETDEV_TX_BUSY.
-const netdevTxBusy = 16
 
 // completion: what is completed was queued before (dql_completed stops the
 // kernel otherwise). num_queued is read after num_completed, so only a reset

@@ -89,6 +89,13 @@ func init() {
 		{spoil: func(t *trace) { first[event.Packet](t).TransStart++ }},
 	}
 	spoils["X1"] = append(spoils["X1"], spoiled{spoil: func(t *trace) { first[event.Packet](t).More = 0 }})
+	for _, spoil := range []func(*event.Packet){
+		func(p *event.Packet) { p.Skb++ }, func(p *event.Packet) { p.Ifindex++ }, func(p *event.Packet) { p.JiffiesBegin++ },
+		func(p *event.Packet) { p.Segs = 0 }, func(p *event.Packet) { p.Len++ }, func(p *event.Packet) { p.RC = 16 },
+		func(p *event.Packet) { p.NumQueuedEnd++ },
+	} {
+		spoils["M11"] = append(spoils["M11"], spoiled{spoil: func(t *trace) { spoil(first[event.Packet](t)) }})
+	}
 	unknown := left(0)
 	unknown.First = 0
 	spoils["N1"] = []spoiled{{spoil: stuck(left(0))}, {spoil: stuck(unknown), suspect: true}}
