@@ -63,6 +63,14 @@ func requeued(change func(q *event.Dequeue, d *event.Direct)) func(*trace) {
 	}
 }
 
+// putInto leaves three of five packets for a gso_skb that holds others, of which
+// so many go meanwhile.
+func putInto(parked, gone uint32) func(*trace) {
+	return batch(5, 0, sent{n: 5, rest: 3, stop: event.DrvXoff}, func(_ *event.Dequeue, d *event.Direct) {
+		d.GsoQlenBegin, d.GsoQlenEnd = parked, parked-gone+3
+	})
+}
+
 // weighed gives the runs a quota of their own.
 func weighed(weight uint16, build func(*trace)) func(*trace) {
 	return func(t *trace) {
@@ -308,6 +316,8 @@ var cases = []judged{
 	{rule: "X5", name: "went on, reset", build: single(sent{n: 2}, func(_ *trace, h *event.Handover) { h.OwedAny, h.Flags = 2, event.FlagReset })},
 	{rule: "X5", name: "went on, nested", build: single(sent{n: 2}, func(_ *trace, h *event.Handover) { h.OwedAny, h.Flags = 2, event.FlagNested })},
 	{rule: "X6", name: "emptied", build: batch(5, 0, sent{n: 5, rest: 3, stop: event.DrvXoff}, func(_ *event.Dequeue, d *event.Direct) { d.GsoQlenBegin = d.GsoQlenEnd + 1 }), want: counts{1, 0, 0, 0, 1}, reason: analysis.Reset},
+	{rule: "X6", name: "all that was parked before went meanwhile", build: putInto(1, 1), want: counts{1, 0, 0, 0, 1}, reason: analysis.Reset},
+	{rule: "X6", name: "some went before the next came out", build: requeued(func(q *event.Dequeue, _ *event.Direct) { q.GsoQlen-- }), want: counts{3, 0, 0, 0, 1}, reason: analysis.Reset},
 	{rule: "X6", name: "put back as another number", build: batch(5, 0, sent{n: 5, rest: 3, stop: event.DrvXoff}, func(_ *event.Dequeue, d *event.Direct) { d.GsoQlenEnd-- }), want: counts{1, 1, 0, 0, 0}},
 	{rule: "X6", name: "partial", build: batch(5, 0, sent{n: 5, rest: 3, stop: event.DrvXoff}, func(_ *event.Dequeue, d *event.Direct) { d.Flags |= event.FlagPartial })},
 	{rule: "X6", name: "put back whole, comes out", build: func(t *trace) {
@@ -345,6 +355,9 @@ var cases = []judged{
 	{rule: "X6", name: "hand-over partial", build: single(sent{n: 2}, func(_ *trace, h *event.Handover) { h.Flags, h.Packets = event.FlagPartial, 9 })},
 	{rule: "X6", name: "no attempt", build: single(sent{n: 2, rest: 2}, func(_ *trace, h *event.Handover) { h.Rest = 1 })},
 	{rule: "R1", name: "emptied", build: batch(5, 0, sent{stopped: true}, func(_ *event.Dequeue, d *event.Direct) { d.GsoQlenBegin = d.GsoQlenEnd + 1 }), want: counts{0, 0, 0, 0, 1}, reason: analysis.Reset},
+	{rule: "R1", name: "all that was parked before went meanwhile", build: batch(5, 0, sent{stopped: true}, func(_ *event.Dequeue, d *event.Direct) {
+		d.GsoQlenBegin = 5
+	}), want: counts{0, 0, 0, 0, 1}, reason: analysis.Reset},
 	{rule: "R1", name: "not stopped at either end", build: batch(5, 0, sent{stopped: true}, nil), want: counts{0, 0, 0, 0, 1}, reason: analysis.Race},
 	{rule: "R1", name: "stopped at the begin", build: batch(5, 0, sent{stopped: true}, func(_ *event.Dequeue, d *event.Direct) { d.TxqStateBegin = event.DrvXoff }), want: counts{1, 0, 0, 0, 0}},
 	{rule: "R1", name: "stopped at the end", build: batch(5, 0, sent{stopped: true}, func(_ *event.Dequeue, d *event.Direct) { d.TxqStateEnd = event.DrvXoff }), want: counts{1, 0, 0, 0, 0}},
@@ -353,6 +366,17 @@ var cases = []judged{
 	{rule: "R5", name: "all sent", build: batch(5, 0, sent{}, nil)},
 	{rule: "R5", name: "put and not counted", build: batch(5, 0, sent{}, func(_ *event.Dequeue, d *event.Direct) { d.GsoQlenEnd++ }), want: counts{0, 1, 0, 0, 0}},
 	{rule: "R5", name: "emptied", build: batch(5, 0, sent{stopped: true}, func(_ *event.Dequeue, d *event.Direct) { d.GsoQlenBegin = d.GsoQlenEnd + 1 }), want: counts{0, 0, 0, 0, 1}, reason: analysis.Reset},
+	{rule: "R5", name: "what was parked before went meanwhile", build: putInto(2, 1), want: counts{0, 0, 0, 0, 1}, reason: analysis.Reset},
+	{rule: "R5", name: "all that was parked before went meanwhile", build: putInto(1, 1), want: counts{0, 0, 0, 0, 1}, reason: analysis.Reset},
+	{rule: "R5", name: "more went than was parked before", build: putInto(1, 2), want: counts{0, 1, 0, 0, 0}},
+	{rule: "R5", name: "counted another number than went back", build: func(t *trace) {
+		putInto(4, 1)(t)
+		last[event.Direct](t, 0).RequeuesEnd++
+	}, want: counts{0, 1, 0, 0, 0}},
+	{rule: "R5", name: "what was put went meanwhile, lockless", build: func(t *trace) {
+		t.qflags |= event.QdiscNoLock
+		putInto(0, 2)(t)
+	}, want: counts{0, 0, 0, 0, 1}, reason: analysis.Reset},
 	{rule: "R5", name: "partial", build: batch(5, 0, sent{stopped: true}, func(_ *event.Dequeue, d *event.Direct) { d.Flags |= event.FlagPartial }), want: counts{0, 0, 0, 0, 1}, reason: analysis.Start},
 	{rule: "R6", name: "not refused", build: single(sent{n: 2}, func(*trace, *event.Handover) {})},
 	{rule: "R6", name: "partial", build: single(sent{n: 2, rest: 1, busy: true}, func(_ *trace, h *event.Handover) { h.Flags = event.FlagPartial })},

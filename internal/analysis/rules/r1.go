@@ -57,7 +57,7 @@ func droppedR1(j *analysis.Judge, d *analysis.Direct) {
 func stoppedR1(j *analysis.Judge, d *analysis.Direct) {
 	stopped := !model.Startable(model.QueueState(d.TxqStateBegin)) || !model.Startable(model.QueueState(d.TxqStateEnd))
 	switch put := d.Put(); {
-	case put < 0:
+	case put < 0, d.Emptied():
 		j.Undecided(analysis.Reset)
 	case put == 0:
 		j.Broken(func() *analysis.Evidence {

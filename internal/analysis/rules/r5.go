@@ -29,7 +29,7 @@ func judgeR5(j *analysis.Judge, d *analysis.Direct) {
 	switch {
 	case !d.Whole:
 		j.Undecided(d.Doubt())
-	case d.Put() < 0:
+	case d.Put() < 0, d.Emptied():
 		j.Undecided(analysis.Reset)
 	case int64(d.Requeued()) == int64(d.Put()):
 		j.Held()

@@ -28,6 +28,7 @@ var x6 = analysis.Rule{
 type remainder struct {
 	first  uint64 // head of the remainder
 	parked uint32 // entries of gso_skb before it came
+	after  uint32 // and after
 	time   uint64
 }
 
@@ -56,7 +57,7 @@ func (c *checkX6) direct(d *analysis.Direct) {
 	case h.Cut():
 		c.j.Undecided(analysis.Cut)
 		return
-	case d.Put() < 0:
+	case d.Put() < 0, d.Emptied():
 		c.j.Undecided(analysis.Reset)
 		return
 	}
@@ -67,7 +68,7 @@ func (c *checkX6) direct(d *analysis.Direct) {
 // stopped: without a hand-over all of it went back. What was not validated is
 // the list that was taken; validation may have made another one.
 func (c *checkX6) stopped(d *analysis.Direct) {
-	if d.Whole && !d.Sent() && d.Validate == 0 && d.Put() > 0 {
+	if d.Whole && !d.Sent() && d.Validate == 0 && d.Put() > 0 && !d.Emptied() {
 		c.await(d, d.First)
 	}
 }
@@ -75,7 +76,7 @@ func (c *checkX6) stopped(d *analysis.Direct) {
 // await remembers what the qdisc was handed back.
 func (c *checkX6) await(d *analysis.Direct, first uint64) {
 	if len(c.waits) < maxQdiscs {
-		c.waits[d.Qdisc] = remainder{first, d.GsoQlenBegin, d.Time}
+		c.waits[d.Qdisc] = remainder{first, d.GsoQlenBegin, d.GsoQlenEnd, d.Time}
 	}
 }
 
@@ -127,8 +128,8 @@ func (c *checkX6) batch(b *analysis.Batch) {
 		return
 	}
 	claim := analysis.Claim{Over: analysis.Span{From: rest.time, To: b.Time}}
-	if b.Origin != analysis.OriginGSOSkb {
-		c.j.UndecidedIf(claim, analysis.Reset) // gso_skb was emptied meanwhile
+	if b.Origin != analysis.OriginGSOSkb || b.GsoQlen+1 != rest.after {
+		c.j.UndecidedIf(claim, analysis.Reset) // others took out of gso_skb meanwhile
 		return
 	}
 	same := b.First == rest.first
