@@ -32,7 +32,13 @@ func (d *Device) shared() *Queue { return d.queues[event.NoQueue] }
 // NoESPOffload says that the device is known to have no IPsec offload, so that
 // no skb in gso_skb can have an xfrm offload that asks for validation again.
 func (d *Device) NoESPOffload() bool {
-	return d.Offloads != nil && !d.Offloads["esp-hw-offload"] && !d.Offloads["esp-tx-csum-hw-offload"]
+	return d.isOff("esp-hw-offload") && d.isOff("esp-tx-csum-hw-offload")
+}
+
+// isOff says that an offload is known to be off: one that nobody listed may be on.
+func (d *Device) isOff(offload string) bool {
+	on, listed := d.Offloads[offload]
+	return listed && !on
 }
 
 // mergesNothing are drivers that give GRO no packet that the device or they

@@ -105,11 +105,12 @@ func (w *world) add(ns namespace, l netlink.Link, qdiscs map[uint32][]capture.Qd
 	w.devices = append(w.devices, d)
 }
 
-// offloads a reader of a report wants to know, as ethtool -k spells them in
-// the kernel's feature strings.
+// offloads a reader of a report wants to know, and those that rules go by
+// (analysis.Device), as ethtool -k spells them in the kernel's feature strings.
 var offloads = []string{
 	"tx-scatter-gather", "tx-checksum-ip-generic", "tx-checksum-ipv4", "tx-tcp-segmentation", "tx-tcp6-segmentation",
 	"tx-udp-segmentation", "tx-generic-segmentation", "rx-gro", "tx-nocache-copy",
+	"esp-hw-offload", "esp-tx-csum-hw-offload",
 }
 
 func offloadsOfInterest(all map[string]bool) map[string]bool {

@@ -149,6 +149,7 @@ func (s *sim) device() capture.Device {
 		TxQueues: uint32(d.Queues), TxRing: uint32(d.Ring),
 		Offloads: map[string]bool{
 			"tx-tcp-segmentation": d.TSO, "tx-udp-segmentation": d.TSO, "tx-generic-segmentation": true,
+			"esp-hw-offload": false, "esp-tx-csum-hw-offload": false,
 		},
 		GsoMaxSize: 65536, GsoMaxSegs: 65535,
 		BQL: s.limits(),

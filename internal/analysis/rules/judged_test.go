@@ -290,6 +290,10 @@ var cases = []judged{
 		t.header.Devices[0].Offloads = nil
 		requeued(func(_ *event.Dequeue, d *event.Direct) { d.Validate = 1 })(t)
 	}, want: counts{0, 0, 0, 0, 1}, reason: "xfrm offload may ask for it"},
+	{rule: "D5", name: "perhaps with IPsec offload, others are known", build: func(t *trace) {
+		t.header.Devices[0].Offloads = map[string]bool{"tx-tcp-segmentation": false, "esp-hw-offload": false}
+		requeued(func(_ *event.Dequeue, d *event.Direct) { d.Validate = 1 })(t)
+	}, want: counts{0, 0, 0, 0, 1}, reason: "xfrm offload may ask for it"},
 	{rule: "D5", name: "not validated, perhaps with IPsec offload", build: func(t *trace) {
 		t.header.Devices[0].Offloads = nil
 		requeued(func(*event.Dequeue, *event.Direct) {})(t)

@@ -56,7 +56,7 @@ func newTrace() *trace {
 				{Name: "wfree_end", Hook: "fexit:tcp_wfree"},
 			},
 			Settings: capture.Settings{DevWeight: 64, DevWeightTxBias: 1, Sysctls: map[string]string{"net.core.gro_normal_batch": "8"}},
-			Devices:  []capture.Device{{Netns: 7, Ifindex: 2, Ifname: "eth0", Driver: "e1000e", TxQueues: 1, Offloads: map[string]bool{"tso": false}}},
+			Devices:  []capture.Device{{Netns: 7, Ifindex: 2, Ifname: "eth0", Driver: "e1000e", TxQueues: 1, Offloads: map[string]bool{"esp-hw-offload": false, "esp-tx-csum-hw-offload": false}}},
 		},
 		seq: map[uint16]uint32{}, now: 1_000_001_000,
 		ifindex: 2, kind: "fq_codel", qflags: event.QdiscOneTxQueue, skb: 0x1000,
