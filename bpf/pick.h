@@ -74,14 +74,6 @@ volatile const __u32 possible_cpus = 0;
 /* A socket whose queue was kept so long is told of again. */
 #define TX_PICK_OLD_NS 1000000000ULL
 
-/* No request and no TIME_WAIT socket: those end with their sock_common. */
-static __always_inline bool sk_full(struct sock *sk)
-{
-	__u8 state = sk->__sk_common.skc_state;
-
-	return state != TCP_TIME_WAIT && state != TCP_NEW_SYN_RECV;
-}
-
 static __always_inline __u64 xps_maps(struct net_device *dev, __u32 type)
 {
 	__u64 maps = 0;
@@ -154,6 +146,14 @@ static __always_inline bool pick_asks(struct tx_picking *p, struct sock *sk)
 	       p->jiffies - p->stamp >= (__u64)sk_reselect(sk);
 }
 
+/* Where sockets are chosen, a packet without one is nobody's. */
+static __always_inline bool pick_wanted(struct tx_cpu *c, struct sock *sk)
+{
+	if (!config.cgroup && !config.pid)
+		return true;
+	return sk && sk_full(sk) && sock_owned(c, sk);
+}
+
 SEC("fentry/netdev_core_pick_tx")
 int BPF_PROG(pick_begin, struct net_device *dev, struct sk_buff *skb)
 {
@@ -166,7 +166,7 @@ int BPF_PROG(pick_begin, struct net_device *dev, struct sk_buff *skb)
 	if (!c)
 		return 0;
 	p = bpf_map_lookup_elem(&picking, &zero);
-	if (!p)
+	if (!p || !pick_wanted(c, sk))
 		return tx_filtered(c, TX_PROG_pick_begin);
 	p->skb = tx_number(c, TX_PROG_pick_begin, skb);
 	p->begun = p->stamp = p->route = 0;
@@ -393,6 +393,8 @@ int BPF_PROG(pick_end, struct net_device *dev, struct sk_buff *skb,
 
 	if (!c)
 		return 0;
+	if (!pick_wanted(c, sk))
+		return tx_filtered(c, TX_PROG_pick_end);
 	p = bpf_map_lookup_elem(&picking, &zero);
 	if (!p || p->skb != tx_number(c, TX_PROG_pick_end, skb)) {
 		c->orphans++;

@@ -77,6 +77,9 @@ struct tx_config {
 	__u64 address_xor;
 	__u64 address_mul;
 	__u64 wake_bytes; /* wake the reader when this much is waiting */
+	__u64 cgroup; /* id of the one whose sockets are wanted, 0: of all */
+	__u64 pidns_dev; /* the namespace that pid counts in */
+	__u64 pidns_ino;
 	__u32 skb_truesize; /* SKB_TRUESIZE(1) */
 	__u32 ndevices;
 	__u32 nnetns;
@@ -84,7 +87,7 @@ struct tx_config {
 	__u32 nqueues;
 	__u32 weighs; /* the programs weight_begin and weight_end are there */
 	__u32 rt; /* PREEMPT_RT: tasks interleave on a CPU */
-	__u32 pad;
+	__u32 pid; /* of the process whose sockets are wanted, 0: of all */
 	struct tx_device_id devices[TX_FILTER_DEVICES];
 	__u32 netns[TX_FILTER_NETNS];
 	__u8 qdiscs[TX_FILTER_QDISCS][16];

@@ -26,16 +26,6 @@ struct {
 	__type(value, struct tx_sock);
 } socks SEC(".maps");
 
-static __always_inline __u32 sk_netns(struct sock *sk)
-{
-	return sk->__sk_common.skc_net.net->ns.inum;
-}
-
-static __always_inline bool sock_wanted(struct sock *sk)
-{
-	return !config.nnetns || netns_wanted(sk_netns(sk));
-}
-
 SEC("fentry/tcp_write_xmit")
 int BPF_PROG(write_begin, struct sock *sk)
 {
@@ -44,7 +34,7 @@ int BPF_PROG(write_begin, struct sock *sk)
 
 	if (!c)
 		return 0;
-	if (!sock_wanted(sk))
+	if (!sock_wanted(c, sk))
 		return tx_filtered(c, TX_PROG_write_begin);
 	s = bpf_sk_storage_get(&socks, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!s) {
@@ -75,7 +65,7 @@ int BPF_PROG(write_end, struct sock *sk)
 
 	if (!c)
 		return 0;
-	if (!sock_wanted(sk))
+	if (!sock_wanted(c, sk))
 		return tx_filtered(c, TX_PROG_write_end);
 	s = bpf_sk_storage_get(&socks, sk, 0, 0);
 	if (!s)

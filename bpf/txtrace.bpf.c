@@ -16,6 +16,7 @@
 #include "compat.h"
 #include "state.h"
 #include "queue.h"
+#include "sock.h"
 #include "complete.h"
 #include "bypass.h"
 #include "qdisc.h"

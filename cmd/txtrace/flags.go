@@ -61,13 +61,8 @@ func (r *recordFlags) add(fs *pflag.FlagSet) {
 
 // check refuses what this version cannot do, and what cannot be meant.
 func (r *recordFlags) check() error {
-	switch {
-	case r.oneIn == 0:
+	if r.oneIn == 0 {
 		return usage("--sojourn-one-in", "0 is refused", "one of none is none", "1 follows every packet")
-	case r.cgroup != "":
-		return usage("--filter-cgroup", "refused", "this version filters queues, not sockets", "use --filter-ifname or --filter-netns")
-	case r.pid != 0:
-		return usage("--filter-pid", "refused", "this version filters queues, not sockets", "use --filter-ifname or --filter-netns")
 	}
 	return r.probeFlags.check()
 }

@@ -59,7 +59,7 @@ func (r *recordFlags) config() (probes.Config, error) {
 	c := probes.Config{
 		Tool: version(), With: r.with, SojournOneIn: r.oneIn, Backend: r.backend, KernelBTF: r.kernelBTF,
 		RingBytes: uint64(r.ring.size), RawAddresses: r.rawAddr,
-		Filter: probes.Filter{Ifnames: r.ifnames, Queues: r.queues, Qdiscs: r.qdiscs},
+		Filter: probes.Filter{Ifnames: r.ifnames, Queues: r.queues, Qdiscs: r.qdiscs, Cgroup: r.cgroup, PID: uint32(r.pid)},
 	}
 	for _, name := range r.netns {
 		inode, err := netnsInode(name)
@@ -77,6 +77,12 @@ func (r *recordFlags) config() (probes.Config, error) {
 	}
 	for _, kind := range r.qdiscs {
 		c.FilterText = append(c.FilterText, "qdisc "+kind)
+	}
+	if r.cgroup != "" {
+		c.FilterText = append(c.FilterText, "cgroup "+r.cgroup)
+	}
+	if r.pid != 0 {
+		c.FilterText = append(c.FilterText, fmt.Sprintf("pid %d", r.pid))
 	}
 	return c, nil
 }

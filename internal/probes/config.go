@@ -14,13 +14,21 @@ type DeviceID struct {
 	Ifindex uint32
 }
 
-// Filter chooses whole queues; an empty list filters nothing. Loopback is
+// Filter chooses whole queues, and for what belongs to a socket (throttles,
+// their ends, picks) whole sockets; an empty list filters nothing. Loopback is
 // never recorded.
+//
+// Decision: a socket is of a cgroup when it was made in it or below it, as the
+// kernel keeps it (sk_cgrp_data), and of a process when that has sent on it from
+// one of its threads while recording: what a socket's owner is the kernel does
+// not say. A packet without a socket is then nobody's, and its pick is left out.
 type Filter struct {
 	Ifnames []string // devices of these names, in any namespace that is not filtered out
 	Netns   []uint32 // namespaces, by inode number
 	Queues  []uint32 // queue indexes
 	Qdiscs  []string // qdisc kinds
+	Cgroup  string   // folder of a cgroup of version 2, empty: all
+	PID     uint32   // of a process in this one's PID namespace, 0: all
 }
 
 // Config of a recording.
@@ -49,6 +57,9 @@ type bpfConfig struct {
 	AddressXor  uint64
 	AddressMul  uint64
 	WakeBytes   uint64
+	Cgroup      uint64
+	PidnsDev    uint64
+	PidnsIno    uint64
 	SkbTruesize uint32
 	Ndevices    uint32
 	Nnetns      uint32
@@ -56,7 +67,7 @@ type bpfConfig struct {
 	Nqueues     uint32
 	Weighs      uint32
 	RT          uint32
-	Pad         uint32
+	Pid         uint32
 	Devices     [maxDevices]DeviceID
 	Netns       [maxNetns]uint32
 	Qdiscs      [maxQdiscs][16]byte
@@ -95,6 +106,9 @@ func (c *Config) kernelSide(f *Facts, p *Plan, devices []DeviceID) (*bpfConfig, 
 			return nil, &Error{Object: l.flag, What: fmt.Sprintf("%d names, %d at most", l.have, l.at), Kind: Usage,
 				Cause: "the filter is a short list in the kernel", Next: "name fewer, or leave the filter out"}
 		}
+	}
+	if err := c.Filter.sockets(b, f); err != nil {
+		return nil, err
 	}
 	copy(b.Devices[:], devices)
 	copy(b.Netns[:], c.Filter.Netns)

@@ -108,6 +108,7 @@ func (f *Facts) types(spec *btf.Spec, functions, tracepoints []string) {
 	f.Fields["net_hotdata.gro_normal_batch"] = offsetOf(spec, "net_hotdata", "gro_normal_batch") >= 0
 	f.Fields["napi_struct.rx_count"] = offsetOf(spec, "napi_struct", "rx_count") >= 0 ||
 		offsetOf(spec, "napi_struct", "gro") >= 0 && offsetOf(spec, "gro_node", "rx_count") >= 0
+	f.Fields["sock.sk_cgrp_data"] = offsetOf(spec, "sock_cgroup_data", "cgroup") >= 0 && offsetOf(spec, "sock", "sk_cgrp_data") >= 0
 	f.Fields["dql.order"] = dqlOrder(spec)
 	f.Kernel.SkbTruesize = skbTruesize(spec)
 }

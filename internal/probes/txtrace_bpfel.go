@@ -20,6 +20,7 @@ const (
 	txtraceMapEvents           = "events"
 	txtraceMapFlows            = "flows"
 	txtraceMapGivings          = "givings"
+	txtraceMapOwned            = "owned"
 	txtraceMapPickSums         = "pick_sums"
 	txtraceMapPicking          = "picking"
 	txtraceMapRxNow            = "rx_now"
@@ -171,6 +172,7 @@ type txtraceMapSpecs struct {
 	Events   *ebpf.MapSpec `ebpf:"events"`
 	Flows    *ebpf.MapSpec `ebpf:"flows"`
 	Givings  *ebpf.MapSpec `ebpf:"givings"`
+	Owned    *ebpf.MapSpec `ebpf:"owned"`
 	PickSums *ebpf.MapSpec `ebpf:"pick_sums"`
 	Picking  *ebpf.MapSpec `ebpf:"picking"`
 	RxNow    *ebpf.MapSpec `ebpf:"rx_now"`
@@ -222,6 +224,7 @@ type txtraceMaps struct {
 	Events   *ebpf.Map `ebpf:"events"`
 	Flows    *ebpf.Map `ebpf:"flows"`
 	Givings  *ebpf.Map `ebpf:"givings"`
+	Owned    *ebpf.Map `ebpf:"owned"`
 	PickSums *ebpf.Map `ebpf:"pick_sums"`
 	Picking  *ebpf.Map `ebpf:"picking"`
 	RxNow    *ebpf.Map `ebpf:"rx_now"`
@@ -236,6 +239,7 @@ func (m *txtraceMaps) Close() error {
 		m.Events,
 		m.Flows,
 		m.Givings,
+		m.Owned,
 		m.PickSums,
 		m.Picking,
 		m.RxNow,

@@ -23,6 +23,7 @@ var floors = map[string]map[string]analysis.U64{
 	"tcp-small": {"D1": 30, "D2": 10},
 	"tcp-tso":   {"T2": 80, "T3": 80},
 	"dummy":     {"D9": 800},
+	"owners":    {"Q2": 100},
 }
 
 // Test6_1 holds that bookworm's kernel keeps every rule in every scenario, and
@@ -43,6 +44,7 @@ func Test6_1(t *testing.T) {
 			}
 		})
 	}
+	t.Run("owned", func(t *testing.T) { owned(t, g, dirs["owners"]) })
 	t.Run("frugal", func(t *testing.T) { frugal(t, g.report(t, filepath.Join(dirs["bulk-udp"], "capture.txtrace"))) })
 	t.Run("budget", func(t *testing.T) { budget(t, g, filepath.Join(dirs["bulk-udp"], "capture.txtrace")) })
 	t.Run("model", func(t *testing.T) {

@@ -76,7 +76,7 @@ func scenarioDir(out string, names []string, name string) string {
 
 // made is what a scenario leaves in its folder; an earlier run's goes.
 var made = []string{
-	"capture.txtrace", "report.txt", "report.json", "verify.txt", "verify.json", "result.json",
+	"capture.txtrace", "pid.txtrace", "report.txt", "report.json", "verify.txt", "verify.json", "result.json",
 	"before", "after", "record.log", "kprobe_profile.txt", "netperf-*.txt",
 	"perf.data", "perf.log", "trace.dat", "trace-cmd.log",
 }
