@@ -83,6 +83,8 @@ func (q *QueueReport) Metrics() []Metric {
 	m.count("handovers.uncharged", "packets", q.Handovers.Uncharged)
 	m.count("handovers.doorbells_owed_any_stop", "", q.Handovers.OwedAny)
 	m.count("handovers.doorbells_owed_drv_stop", "", q.Handovers.OwedDrv)
+	m.count("handovers.deferred_max", "packets", U64(q.Handovers.Deferred))
+	m.count("handovers.deferred_left", "", q.Handovers.LeftOwing)
 
 	m.count("handovers.calls", "", q.Handovers.Calls)
 

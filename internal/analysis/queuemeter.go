@@ -26,6 +26,7 @@ type queueMeter struct {
 
 	handovers HandoverReport
 	size      hist
+	waiting   uint32 // packets given whose doorbell is not owed yet
 
 	requeues RequeueReport
 	cause    tallyBy
@@ -186,6 +187,7 @@ func (m *queueMeter) quiet(s *Quiet) {
 	r.Taken += n
 	r.OwedAny += n
 	r.OwedDrv += n
+	m.waiting = 0
 	m.size.addTimes(1, uint64(n))
 }
 
@@ -224,6 +226,7 @@ func (m *queueMeter) handover(h *Handover) {
 	r.Uncharged += U64(h.Uncharged)
 	r.OwedAny += U64(h.OwedAny)
 	r.OwedDrv += U64(h.OwedDrv)
+	m.defers(h)
 	if h.ForeignKnown && h.Foreign > 0 {
 		m.bql.Foreign++
 		m.bql.ForeignBytes += U64(h.Foreign)
@@ -232,6 +235,27 @@ func (m *queueMeter) handover(h *Handover) {
 		m.bql.Used = true
 		m.series.at(h.Time).inflight.add(h.NumQueuedEnd - h.NumComplEnd)
 	}
+}
+
+// defers follows the packets that wait for a doorbell, by a driver that rings at
+// any stop. Where a hand-over owed several, how they fell is not recorded: the
+// most that one of them can have been for is taken.
+func (m *queueMeter) defers(h *Handover) {
+	if h.Partial() {
+		m.waiting = 0
+		return
+	}
+	m.waiting += h.Taken()
+	r := &m.handovers
+	if h.OwedAny == 0 {
+		r.Deferred = max(r.Deferred, m.waiting)
+		if h.Taken() > 0 {
+			r.LeftOwing++
+		}
+		return
+	}
+	r.Deferred = max(r.Deferred, m.waiting-min(m.waiting, h.OwedAny))
+	m.waiting = 0
 }
 
 func (m *queueMeter) completion(c *Completion) {

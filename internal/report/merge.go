@@ -109,6 +109,8 @@ func addHandovers(to, h *analysis.HandoverReport) {
 	to.Uncharged += h.Uncharged
 	to.OwedAny += h.OwedAny
 	to.OwedDrv += h.OwedDrv
+	to.Deferred = max(to.Deferred, h.Deferred)
+	to.LeftOwing += h.LeftOwing
 	to.Calls += h.Calls
 }
 

@@ -223,6 +223,22 @@ func handovers(p *printer, h *analysis.HandoverReport) {
 			p.count(uint64(h.OwedAny)), ratio(uint64(h.OwedAny), uint64(h.Taken))))
 		p.field("", fmt.Sprintf("%s by one that rings at its own stop only: %s per packet",
 			p.count(uint64(h.OwedDrv)), ratio(uint64(h.OwedDrv), uint64(h.Taken))))
+		deferred(p, h)
+	}
+}
+
+// deferred says what telling the driver of more to come saved. A doorbell that
+// is owed for packets taken earlier may make them more than the packets.
+func deferred(p *printer, h *analysis.HandoverReport) {
+	if h.Deferred > 0 {
+		saved := p.count(uint64(h.Taken-min(h.OwedAny, h.Taken))) + " saved"
+		if h.OwedDrv != h.OwedAny {
+			saved = p.count(uint64(h.Taken-min(h.OwedAny, h.Taken))) + " or " + p.count(uint64(h.Taken-min(h.OwedDrv, h.Taken))) + " saved"
+		}
+		p.field("", saved, "at most "+p.counted(uint64(h.Deferred), "packet", "packets")+" waited for one")
+	}
+	if h.LeftOwing > 0 {
+		p.field("", p.counted(uint64(h.LeftOwing), "hand-over", "hand-overs")+" left packets that waited for a later one")
 	}
 }
 
