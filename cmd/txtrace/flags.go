@@ -2,7 +2,11 @@
 
 package main
 
-import "github.com/spf13/pflag"
+import (
+	"strings"
+
+	"github.com/spf13/pflag"
+)
 
 // outputFlags are the flags every verb has.
 type outputFlags struct {
@@ -14,9 +18,12 @@ type outputFlags struct {
 	color   string
 }
 
-func (o *outputFlags) add(fs *pflag.FlagSet, output string) {
+// add defines them; forms are those of the output beside text and JSON.
+func (o *outputFlags) add(fs *pflag.FlagSet, output string, forms ...string) {
+	forms = append([]string{"text", "json"}, forms...)
+	last := len(forms) - 1
 	fs.StringVarP(&o.output, "output", "o", o.output, output)
-	fs.Var(oneOf(&o.format, "text", "json"), "format", "`FORM`: text or json")
+	fs.Var(oneOf(&o.format, forms...), "format", "`FORM`: "+strings.Join(forms[:last], ", ")+" or "+forms[last])
 	fs.BoolVar(&o.force, "force", false, "overwrite what is there")
 	fs.BoolVarP(&o.quiet, "quiet", "q", false, "say nothing on stderr but errors")
 	fs.BoolVarP(&o.verbose, "verbose", "v", false, "say more")

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/txtrace/txtrace/internal/analysis"
+	"github.com/txtrace/txtrace/internal/capture"
 	"github.com/txtrace/txtrace/internal/report"
 )
 
@@ -22,7 +24,7 @@ func verifyVerb() verb {
 		summary:  "check a capture against the rules of the kernel",
 		example:  "txtrace verify out.txtrace",
 		flags: func(fs *pflag.FlagSet) {
-			o.add(fs, "`FILE` to write, else stdout")
+			o.add(fs, "`FILE` to write, else stdout", "tap", "junit")
 			f.add(fs)
 			text.add(fs)
 			fs.StringVar(&evidence, "evidence", "", "a small capture of each fail, in a `FOLDER`")
@@ -52,6 +54,12 @@ func verifyVerb() verb {
 			t.warnCut(path, o.quiet, res)
 			doc := report.NewVerify(res)
 			err = t.emit(&o, o.document(doc, func(w io.Writer) error {
+				form := map[string]func(io.Writer, report.Text, *analysis.Verify, capture.Clock, bool) error{
+					"tap": report.TAP, "junit": report.JUnit,
+				}[o.format]
+				if form != nil {
+					return form(w, o.text(t, text), doc, res.Header.Clock, f.strict)
+				}
 				return report.Verdict(w, o.text(t, text), doc, res.Header.Clock)
 			}))
 			if err != nil {
@@ -61,6 +69,9 @@ func verifyVerb() verb {
 				if err := t.writeEvidence(ctx, path, evidence, o.quiet, res, opt); err != nil {
 					return err
 				}
+			}
+			if o.format == "tap" {
+				return status(report.TAPExit(res.Verify.Exit))
 			}
 			return status(res.Verify.Exit)
 		},
