@@ -177,7 +177,7 @@ func (d *Model) Text(w io.Writer, t Text, header *capture.Header) error {
 		d.sizes(p)
 	}
 	if far := d.Columns[1].Distance.Batch; far > farOff {
-		p.wrapped("", fmt.Sprintf("The model is far from this recording (%.2f): senders that wait for what they sent, as TCP does, are not replayed. Take its answer for a direction only.", far))
+		p.wrapped("", fmt.Sprintf("The model is far from this recording (%.2f): when packets came is known in part only, and small batches turn on that. Take its answer for a direction only.", far))
 	}
 	p.wrapped("", "The wait behind a batch or a run is what a packet of another flow or qdisc waits at the link for what goes before it. "+
 		"Distances from the recording: the share of batches that would have to be of other sizes for both to be alike (total variation), and by what share of their mean the limits differ (Wasserstein).")

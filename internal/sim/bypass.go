@@ -4,6 +4,7 @@ package sim
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/txtrace/txtrace/internal/event"
@@ -30,71 +31,168 @@ const (
 // their own, and those that were only counted. Of these num_queued tells when
 // they were sent, where there is BQL; else they are taken to have come evenly.
 func (t *trace) bypasses() []Arrival {
-	packets, bytes := t.quiet, uint64(0)
-	for i := range t.quiets {
-		bytes += uint64(t.quiets[i].Bytes)
-	}
-	if packets == 0 {
+	if t.quiet == 0 {
 		return t.passed
 	}
-	each := uint32(bytes / packets)
-	if found := t.grown(each); len(found) > 0 {
-		return share(t.passed, found, packets, Arrival{Len: each, Segs: 1, CPU: t.quiets[0].CPU % event.UserCPU, Passed: true})
-	}
+	slices.SortStableFunc(t.quiets, func(a, b event.Quiet) int { return cmp.Compare(a.Time, b.Time) })
 	list := t.passed
+	if times := t.grown(); len(times) > 0 {
+		settle(times, t.quiet)
+		t.tie(times)
+		for i := range times {
+			list = t.share(list, &times[i])
+		}
+		return list
+	}
 	for i := range t.quiets {
 		list = spread(list, &t.quiets[i])
 	}
 	return list
 }
 
-// sends is a number of packets that were sent in a time.
+// sends is what was sent in a time.
 type sends struct {
 	span
-	n uint64
+	bytes, n uint64
+	want     float64 // packets, if they had the length of those that were counted then
+	cpu      uint16
 }
 
 // grown are the times in which num_queued grew outside of the hand-overs that
-// are recorded, by packets of a length.
-func (t *trace) grown(each uint32) (list []sends) {
-	if each == 0 {
-		return nil
-	}
-	var carry uint32
+// are recorded.
+func (t *trace) grown() (list []sends) {
+	length := t.usualLength()
 	inside := false
+	k := 0
 	for i := 1; i < len(t.meter); i++ {
 		from, to := &t.meter[i-1], &t.meter[i]
 		if from.hand != noHand {
 			inside = from.hand == handBegins
 		}
-		bytes := to.queued - from.queued
-		if inside || int32(bytes) <= 0 {
+		bytes := int32(to.queued - from.queued)
+		if inside || bytes <= 0 {
 			continue
 		}
-		bytes += carry
-		carry = bytes % each
-		if n := uint64(bytes / each); n > 0 {
-			list = append(list, sends{span{from.at, to.at}, n})
+		for k < len(t.quiets)-1 && t.quiets[k].Time < to.at {
+			k++
 		}
+		q := &t.quiets[k]
+		list = append(list, sends{
+			span: span{from.at, to.at}, bytes: uint64(bytes), cpu: q.CPU % event.UserCPU,
+			want: t.packets(float64(bytes), float64(q.Bytes)/float64(max(q.Packets, 1)), length),
+		})
 	}
 	return list
 }
 
-// share adds as many packets as were counted, spread over the times in which
-// they seem to have been sent.
-func share(list []Arrival, times []sends, packets uint64, like Arrival) []Arrival {
-	var total, sum, added uint64
-	for _, s := range times {
-		total += s.n
-	}
-	for _, s := range times {
-		sum += s.n
-		n := uint64(float64(packets)*float64(sum)/float64(total)) - added
-		added += n
-		for k := range n {
-			like.At = s.from + (s.to-s.from)/(n+1)*(k+1)
-			list = append(list, like)
+// usualLength is the one that most packets have that were only counted.
+func (t *trace) usualLength() float64 {
+	packets := make(map[uint32]uint64)
+	most := uint32(1)
+	for i := range t.quiets {
+		if q := &t.quiets[i]; q.Packets > 0 && q.Bytes >= q.Packets && q.Bytes%q.Packets == 0 {
+			n := q.Bytes / q.Packets
+			if packets[n] += uint64(q.Packets); packets[n] > packets[most] {
+				most = n
+			}
 		}
+	}
+	return float64(most)
+}
+
+// packets guesses how many were sent that have so many bytes, when packets were
+// of a mean length: of the usual one, where that fits; else one, if a frame can
+// be as long.
+func (t *trace) packets(bytes, mean, usual float64) float64 {
+	n := math.Ceil(bytes / usual)
+	switch {
+	case n*usual == bytes, math.Abs(mean-usual) < usual/8:
+		return n
+	case bytes <= float64(t.frame):
+		return 1
+	}
+	return bytes / max(mean, 1)
+}
+
+// settle makes as many packets of the sends as were counted, one at least of
+// each, where that changes their lengths least.
+func settle(list []sends, packets uint64) {
+	var sum float64
+	for i := range list {
+		sum += list[i].want
+	}
+	left := int64(packets)
+	order := make([]*sends, len(list))
+	for i := range list {
+		s := &list[i]
+		s.want *= float64(packets) / sum
+		s.n = max(uint64(s.want+0.5), 1)
+		left -= int64(s.n)
+		order[i] = s
+	}
+	step := int64(1)
+	if left < 0 {
+		step = -1
+	}
+	slices.SortStableFunc(order, func(a, b *sends) int {
+		return cmp.Compare((b.want-float64(b.n))*float64(step), (a.want-float64(a.n))*float64(step))
+	})
+	for was := int64(0); left != 0 && left != was; {
+		was = left
+		for _, s := range order {
+			if n := int64(s.n) + step; n > 0 && left != 0 {
+				s.n = uint64(n)
+				left -= step
+			}
+		}
+	}
+}
+
+// tie gives each run that a packet past the qdisc began the time when that one
+// was sent, where no record tells: a usual time before the run, or before a
+// completion reported it, which then took time of its sender until the run.
+func (t *trace) tie(list []sends) {
+	slices.SortStableFunc(t.points, func(a, b point) int { return cmp.Compare(a.at, b.at) })
+	took := t.passing()
+	var before uint64
+	k := 0
+	for i := range t.points {
+		p := &t.points[i]
+		for k < len(list)-1 && list[k+1].from < p.at {
+			k++
+		}
+		s := &list[k]
+		if p.begins && p.who == event.WhoBypass && (p.bypass < before || p.bypass >= p.at) && s.from < p.at && s.to > before {
+			end := min(p.at, s.to)
+			p.bypass = max(end-min(took, end), s.from, before)
+			t.ties = append(t.ties, p.bypass)
+			t.steps = append(t.steps, step{at: p.bypass, took: p.at - p.bypass, n: 1, kind: stepPass})
+		}
+		before = max(before, p.at)
+	}
+	slices.SortStableFunc(t.steps, func(a, b step) int { return cmp.Compare(a.at, b.at) })
+}
+
+// share adds the packets, spread over the time; the last of them is the one that
+// began a run.
+func (t *trace) share(list []Arrival, s *sends) []Arrival {
+	a := Arrival{Segs: 1, CPU: s.cpu, Passed: true}
+	to, evenly := s.to, s.n
+	for len(t.ties) > 0 && t.ties[0] < s.to {
+		if t.ties[0] >= s.from {
+			to, evenly = t.ties[0], s.n-1
+		}
+		t.ties = t.ties[1:]
+	}
+	bytes := s.bytes
+	for i := range s.n {
+		a.At = to
+		if i < evenly {
+			a.At = s.from + (to-s.from)*(2*i+1)/(2*evenly)
+		}
+		a.Len = uint32(bytes / (s.n - i))
+		bytes -= uint64(a.Len)
+		list = append(list, a)
 	}
 	return list
 }

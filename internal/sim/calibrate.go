@@ -159,53 +159,105 @@ func (q *Recorded) irq(cpus int) int {
 	return best
 }
 
-// costs are the medians of what steps took.
+// costs are the medians of what steps took, so that each takes the simulation
+// as long as it usually took the kernel; see usual.
 func (t *trace) costs() Costs {
 	c := Costs{Softirq: time.Duration(median(t.waits))}
-	base, each := t.fit(false)
-	c.Run, c.Dequeue = time.Duration(base/2), time.Duration(max(each, 1))
-	base, each = t.fit(true)
-	c.Driver = time.Duration(each)
-	c.Direct = time.Duration(base / 4)
-	c.Doorbell = time.Duration(base - min(base, uint64(c.Direct)+each))
+	u := t.usual()
+	first, next, hand := u[stepFirst], u[stepNext], u[stepHand]
+	c.First, c.Batch, c.Dequeue = time.Duration(first.base-next.base), time.Duration(next.base-next.each), time.Duration(next.each)
+	c.Driver = time.Duration(hand.each)
+	pass := t.passing()
+	c.Doorbell = time.Duration(pass-min(pass, hand.each)) * 3 / 4
+	c.Direct = time.Duration(hand.base-hand.each) - c.Doorbell
+	c.Bypass = time.Duration(pass-min(pass, hand.each)) - c.Doorbell
 	return c
 }
 
-// fit is what a step of one packet takes, and what each further one adds.
-func (t *trace) fit(handed bool) (base, each uint64) {
-	var one, more []uint64
-	for _, s := range t.steps {
-		if s.handed == handed && s.n == 1 {
-			one = append(one, s.took)
+// passing is what sending a packet past the qdisc takes, in ns: as long as
+// another hand-over, if the time that the quickest sender took for each leaves
+// that: a quarter of it is taken to be the sender's own.
+func (t *trace) passing() uint64 {
+	usual := t.fit(stepHand).base
+	var cycles []uint64
+	for i := range t.quiets {
+		if q := &t.quiets[i]; q.Packets > 1 {
+			cycles = append(cycles, uint64(q.Dur)/uint64(q.Packets-1))
 		}
 	}
-	base = median(one)
+	if len(cycles) == 0 {
+		return usual
+	}
+	return min(usual, slices.Min(cycles)*3/4)
+}
+
+// fit is what a step of one packet takes, and what each further one adds, ns.
+type fit struct{ base, each uint64 }
+
+// usual are the fits of the kinds of steps.
+func (t *trace) usual() (u [stepKinds]fit) {
+	for k := range u {
+		u[k] = t.fit(stepKind(k))
+	}
+	first, next := &u[stepFirst], &u[stepNext]
+	first.each = next.each
+	first.base = max(first.base, next.base)
+	u[stepPass] = fit{t.passing(), 0}
+	return u
+}
+
+// few is of how many steps nothing can be told.
+const few = 8
+
+// fit is of one kind of steps. Where few had one packet, what a step takes
+// beside its packets is not known, and taken to be nothing.
+func (t *trace) fit(k stepKind) fit {
+	var one, more, each []uint64
 	for _, s := range t.steps {
-		if s.handed == handed && s.n >= 8 && s.took > base {
+		switch {
+		case s.kind != k:
+		case s.n == 1:
+			one = append(one, s.took)
+			fallthrough
+		default:
+			each = append(each, s.took/uint64(s.n))
+		}
+	}
+	if len(one) < few {
+		n := max(median(each), 1)
+		return fit{n, n}
+	}
+	base := median(one)
+	for _, s := range t.steps {
+		if s.kind == k && s.n >= 8 && s.took > base {
 			more = append(more, (s.took-base)/uint64(s.n-1))
 		}
 	}
-	each = median(more)
-	if len(one) == 0 {
-		base = each
-	}
-	return base, each
+	n := max(median(more), 1)
+	return fit{max(base, n), n}
 }
 
 // speeds are what was usual for each step against what it took.
-func (t *trace) speeds() []Speed {
-	dequeue, dequeueEach := t.fit(false)
-	hand, handEach := t.fit(true)
+func (t *trace) speeds(c Costs) []Speed {
+	u := t.usual()
 	var list []Speed
-	for _, s := range t.steps {
-		work := dequeue + dequeueEach*uint64(max(s.n, 1)-1)
-		if s.handed {
-			work = hand + handEach*uint64(max(s.n, 1)-1)
-		}
-		v := Speed{s.at - min(s.at, t.begin), s.took, max(work, 1)}
-		if n := len(list); s.took > 0 && (n == 0 || v.At >= list[n-1].At+list[n-1].Took) {
+	add := func(at, took, work uint64) {
+		v := Speed{at - min(at, t.begin), took, max(work, 1)}
+		if n := len(list); took > 0 && (n == 0 || v.At >= list[n-1].At+list[n-1].Took) {
 			list = append(list, v)
 		}
+	}
+	for _, s := range t.steps {
+		work := u[s.kind].base + u[s.kind].each*uint64(s.n-1)
+		at, done := s.at, uint64(0) // of the work
+		for _, r := range s.rung {
+			by := min(uint64(c.Direct)+uint64(r.n)*uint64(c.Driver), work-1)
+			if by > done && r.at > at {
+				add(at, r.at-at, by-done)
+				at, done = r.at, by
+			}
+		}
+		add(at, s.at+s.took-at, work-done)
 	}
 	return list
 }

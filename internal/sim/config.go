@@ -99,8 +99,11 @@ type Costs struct {
 	Send     time.Duration // a sender's own work for a packet, down to the qdisc
 	Enqueue  time.Duration
 	Run      time.Duration // entering __qdisc_run
+	First    time.Duration // the first batch of a run, besides
+	Batch    time.Duration // a batch, besides its packets
 	Dequeue  time.Duration // a packet
 	Direct   time.Duration // sch_direct_xmit, besides the driver
+	Bypass   time.Duration // the same of a packet that passes the qdisc by
 	Segment  time.Duration // making one segment of a GSO packet
 	Driver   time.Duration // a packet in the driver
 	Doorbell time.Duration
@@ -151,7 +154,7 @@ func Default() Config {
 		},
 		Qdisc: Qdisc{Kind: QdiscFqCodel, Limit: 10240},
 		Costs: Costs{
-			Send: 1200, Enqueue: 150, Run: 60, Dequeue: 60, Direct: 80, Segment: 250, Driver: 120, Doorbell: 300,
+			Send: 1200, Enqueue: 150, Run: 60, Dequeue: 60, Direct: 80, Bypass: 80, Segment: 250, Driver: 120, Doorbell: 300,
 			Softirq: 500, Complete: 1000, Free: 60, Jitter: 20,
 		},
 		Senders: Senders{
@@ -287,7 +290,10 @@ func (s *Senders) headers() uint32 {
 	return 14 + 20 + 8
 }
 
-const tcpHeaders = 14 + 20 + 32
+const (
+	ethernet   = 14
+	tcpHeaders = ethernet + 20 + 32
+)
 
 // skbOverhead is SKB_TRUESIZE(0): what a skb counts beside its data, on x86-64.
 const skbOverhead = 576
@@ -309,7 +315,7 @@ type Cost struct {
 // All are the costs by name.
 func (c *Costs) All() []Cost {
 	return []Cost{
-		{"send", &c.Send}, {"enqueue", &c.Enqueue}, {"run", &c.Run}, {"dequeue", &c.Dequeue}, {"direct", &c.Direct},
+		{"send", &c.Send}, {"enqueue", &c.Enqueue}, {"run", &c.Run}, {"first", &c.First}, {"batch", &c.Batch}, {"dequeue", &c.Dequeue}, {"direct", &c.Direct}, {"bypass", &c.Bypass},
 		{"segment", &c.Segment}, {"driver", &c.Driver}, {"doorbell", &c.Doorbell}, {"softirq", &c.Softirq},
 		{"complete", &c.Complete}, {"free", &c.Free},
 	}

@@ -4,6 +4,7 @@ package sim
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/txtrace/txtrace/internal/event"
@@ -40,13 +41,16 @@ type span struct{ from, to uint64 }
 func (t *trace) enqueued(list []Arrival) []Arrival {
 	slices.SortStableFunc(t.points, func(a, b point) int { return cmp.Compare(a.at, b.at) })
 	slices.SortStableFunc(t.states, func(a, b state) int { return cmp.Compare(a.at, b.at) })
-	var before point
+	var before, last point
+	if n := len(t.points); n > 0 {
+		last = t.points[n-1] // what was dropped is not in its total
+	}
 	next := 0
 	for _, p := range t.points {
 		for next < len(t.states) && t.states[next].at <= before.at {
 			next++
 		}
-		if p.total > before.total {
+		if p.total = min(p.total, last.total); p.total > before.total {
 			n := p.total - before.total
 			windows := []span{{before.at, p.at}}
 			if p.begins {
@@ -87,14 +91,15 @@ func (t *trace) stopped(next int, from, to uint64) (list []span) {
 
 func startable(txq uint8) bool { return model.Startable(model.QueueState(txq)) }
 
-// evenly spreads n packets over times, or puts them where those end.
+// evenly spreads n packets over times, each in the middle of its share, or puts
+// them at the point where there are none.
 func evenly(list []Arrival, windows []span, n uint64, p point) []Arrival {
 	var length uint64
 	for _, w := range windows {
 		length += w.to - w.from
 	}
 	for i := range n {
-		at, left := p.at, length*(i+1)/n
+		at, left := p.at, length*(2*i+1)/(2*n)
 		for _, w := range windows {
 			if left <= w.to-w.from {
 				at = w.from + left
@@ -105,4 +110,27 @@ func evenly(list []Arrival, windows []span, n uint64, p point) []Arrival {
 		list = append(list, Arrival{At: at, CPU: p.cpu, Len: unknownLen})
 	}
 	return list
+}
+
+// behind tells each arrival how much may wait before it: what did, and as much
+// as was taken with it.
+func (t *trace) behind(list []Arrival) {
+	var came, gone uint64
+	k, own := 0, 0
+	for i := range list {
+		for ; k < len(t.taken) && t.taken[k].at <= list[i].At; k++ {
+			gone = t.taken[k].total
+		}
+		for own < len(t.taken)-1 && t.taken[own].total <= came {
+			own++
+		}
+		behind := came - min(gone, came)
+		if !list[i].Passed {
+			came++
+			if own < len(t.taken) {
+				behind += t.taken[own].n - 1
+			}
+		}
+		list[i].Behind = uint32(min(behind, math.MaxUint32))
+	}
 }

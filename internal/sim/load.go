@@ -15,6 +15,11 @@ import (
 // kernel's code did not decide: when interrupts and softirqs came, and how fast
 // the CPU was at each time. They are played at their times under every variant,
 // so that two variants differ by the variant alone.
+//
+// Decision: senders are a closed loop, as UDP with a full buffer and TCP are: a
+// packet comes at its time, but not before the kernel has done as much as the
+// recorded one had; see Arrival. In an open loop each delay would leave a queue
+// behind it that no sender had made.
 type Load struct {
 	Arrivals   []Arrival
 	Interrupts []Moment      // at which the device's came; empty: Device.Delay after a packet was sent
@@ -24,10 +29,11 @@ type Load struct {
 }
 
 // Arrival is a packet that reached the qdisc, or passed it by: then no other
-// was under way, and one that seems to be has only been sent a little sooner.
+// was under way, and it waits for one that seems to be.
 type Arrival struct {
 	At     uint64
 	Len    uint32 // skb->len
+	Behind uint32 // packets that may wait before it: as many as did, and as its batch took with it
 	Segs   uint16
 	CPU    uint16
 	Passed bool
@@ -65,11 +71,16 @@ func (l *Load) longest(tso bool) uint32 {
 type loadState struct {
 	load                   *Load
 	next, nextSpeed, limit int
-	irqCPU, actionCPU      int // of the interrupt and the softirq that are planned
+	held                   bool   // the next arrival waits for the qdisc
+	most                   uint32 // packets that ever waited
+	irqCPU, actionCPU      int    // of the interrupt and the softirq that are planned
 }
 
 func (l *loadState) begin(s *sim) {
 	l.load = s.cfg.Load
+	for i := range l.load.Arrivals {
+		l.most = max(l.most, l.load.Arrivals[i].Behind)
+	}
 	l.plan(s)
 	if len(l.load.Limits) > 0 {
 		s.agenda.plan(beginNS+l.load.Limits[0].At, evLimit, 0)
@@ -78,7 +89,30 @@ func (l *loadState) begin(s *sim) {
 
 func (l *loadState) plan(s *sim) {
 	if l.next < len(l.load.Arrivals) {
-		s.agenda.plan(beginNS+l.load.Arrivals[l.next].At, evArrive, 0)
+		s.agenda.plan(max(s.now, beginNS+l.load.Arrivals[l.next].At), evArrive, 0)
+	}
+}
+
+// early says that the recorded kernel had done more by the next arrival than
+// this one has so far: its sender is not yet ready to send. A stopped queue
+// keeps none of them back until as many wait as ever did. Where nothing is under
+// way that it could wait for it comes all the same.
+func (l *loadState) early(q *qdisc) bool {
+	a := &l.load.Arrivals[l.next]
+	switch {
+	case q.s.queues[q.index].stopped():
+		return q.fresh.n > int(l.most)
+	case q.owner != nil:
+		return a.Passed || q.fresh.n > int(a.Behind)
+	}
+	return false
+}
+
+// moved lets an arrival come that waited for the qdisc.
+func (l *loadState) moved(q *qdisc) {
+	if l.held && !l.early(q) {
+		l.held = false
+		l.plan(q.s)
 	}
 }
 
@@ -87,28 +121,28 @@ func (l *loadState) plan(s *sim) {
 // Of packets that come at one moment the last makes the run: the others were
 // enqueued while nobody could.
 func (l *loadState) arrive(s *sim) {
+	q := s.queues[0].qdisc
+	if l.early(q) {
+		l.held = true
+		return
+	}
 	list := l.load.Arrivals
 	a := list[l.next]
 	l.next++
 	l.plan(s)
 	p := packet{Packet: gso(a.Len, int(a.Segs), tcpHeaders), addr: s.address()}
 	s.made++
-	q := s.queues[0].qdisc
 	c := s.cpus[int(a.CPU)%len(s.cpus)]
 	together := l.next < len(list) && list[l.next].At == a.At && !list[l.next].Passed
 	switch {
-	case q.owner == nil && (a.Passed || !together):
-	case q.owner == nil:
-		q.enqueue(c, p)
-		return
-	case a.Passed && q.passing && q.waiting() == 0:
-		c = q.owner
-	default:
+	case q.owner != nil:
 		q.enqueue(q.owner, p)
-		return
+	case !a.Passed && together:
+		q.enqueue(c, p)
+	default:
+		c.given = append(c.given, p)
+		c.wake()
 	}
-	c.given = append(c.given, p)
-	c.wake()
 }
 
 // finish is when work of cost ns is done that begins now.

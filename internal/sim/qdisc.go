@@ -80,7 +80,10 @@ func (q *qdisc) take(c *cpu) {
 }
 
 // release is qdisc_run_end.
-func (q *qdisc) release() { q.owner = nil }
+func (q *qdisc) release() {
+	q.owner = nil
+	q.s.load.moved(q)
+}
 
 // schedule is __netif_schedule.
 func (q *qdisc) schedule(c *cpu) {
@@ -144,6 +147,7 @@ func (q *qdisc) restart(c *cpu, r *runFrame, left int) (one model.Restart) {
 		}
 		return one
 	}
+	q.s.load.moved(q)
 	q.s.out.dequeue(c, q, r, list, counted)
 	one.Packets, one.FromGSOSkb = counted, from
 	for i := range list {
@@ -162,7 +166,7 @@ func (q *qdisc) dequeue(c *cpu, r *runFrame, left int) (list []packet, counted i
 		if s.queues[q.parked[0][0].Queue].stopped() {
 			return nil, 0, false, true
 		}
-		c.pass(s.cfg.Costs.Dequeue)
+		c.pass(s.cfg.Costs.batch(r))
 		list = q.parked[0]
 		q.parked = q.parked[1:]
 		return list, 1, true, true
@@ -182,7 +186,7 @@ func (q *qdisc) dequeue(c *cpu, r *runFrame, left int) (list []packet, counted i
 	default:
 		return nil, 0, false, true
 	}
-	c.pass(s.cfg.Costs.Dequeue)
+	c.pass(s.cfg.Costs.batch(r))
 	d := model.Dequeue{
 		Bulk: s.kernel.bulk, GSO: s.kernel.bulkGSO, Validate: s.kernel.validate, Quota: s.kernel.quota,
 		OneTxQueue: q.oneTxQueue(), BQL: s.cfg.Device.BQL, Left: left,
@@ -209,6 +213,15 @@ func (q *qdisc) dequeue(c *cpu, r *runFrame, left int) (list []packet, counted i
 	return q.list, len(q.list), false, true
 }
 
+// batch is what the first packet of a batch takes.
+func (c *Costs) batch(r *runFrame) time.Duration {
+	cost := c.Batch + c.Dequeue
+	if r.rec.Dequeues == 0 {
+		cost += c.First
+	}
+	return cost
+}
+
 // next gives a packet of the qdisc's own.
 func (q *qdisc) next() packet {
 	p := q.fresh.take()
@@ -222,7 +235,11 @@ func (q *qdisc) direct(c *cpu, r *runFrame, list []packet) bool {
 	s := q.s
 	txq := s.queues[list[0].Queue]
 	d := s.out.directBegin(c, q, txq, r, list)
-	c.pass(s.cfg.Costs.Direct)
+	cost := s.cfg.Costs.Direct
+	if r == nil {
+		cost = s.cfg.Costs.Bypass
+	}
+	c.pass(cost)
 	list = q.validate(c, list)
 	rest := list
 	txq.take(c)

@@ -91,12 +91,12 @@ func (q *queue) xmit(c *cpu, p packet, more bool) bool {
 	return true
 }
 
-// kick rings the doorbell: the device knows of all that is in the ring.
+// kick rings the doorbell: the device knows of all that is in the ring, and
+// what it has sent may be reported before the CPU is through.
 func (q *queue) kick(c *cpu) {
 	if q.rung == len(q.ring) {
 		return
 	}
-	c.pass(q.s.cfg.Costs.Doorbell)
 	s := q.s
 	s.link = max(s.link, s.now)
 	for ; q.rung < len(q.ring); q.rung++ {
@@ -104,6 +104,7 @@ func (q *queue) kick(c *cpu) {
 		q.ring[q.rung].done = s.link
 	}
 	q.ask()
+	c.pass(s.cfg.Costs.Doorbell)
 }
 
 // frameExtra is what a frame takes of the link beside its bytes.
@@ -200,6 +201,7 @@ func (q *queue) completed(c *cpu, bytes uint32) {
 	}
 	if wake && q.qdisc != nil {
 		q.qdisc.schedule(c)
+		q.s.load.moved(q.qdisc)
 	}
 }
 

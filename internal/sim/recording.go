@@ -50,9 +50,9 @@ const (
 // Read takes the load of every queue out of a capture. What was sent is known
 // packet by packet, what was enqueued only where its sum is: at every dequeue,
 // and at both ends of every run, it is what was dequeued so far and what is
-// left. In between packets are taken to have come evenly. Packets that the
-// qdisc dropped were never there. The error is the
-// source's, or ErrLong.
+// left. In between packets are taken to have come evenly, those of a batch
+// before the kernel looked for it. Packets that the qdisc dropped were never
+// there. The error is the source's, or ErrLong.
 func Read(src Source) ([]*Recorded, error) {
 	h := src.Header()
 	r := pass{header: h, begin: h.Clock.Monotonic, queues: make(map[queueID]*Recorded)}
@@ -103,7 +103,7 @@ func (r *pass) queue(h *event.Header) *Recorded {
 				q.Device = d
 			}
 		}
-		q.trace.begin = r.begin
+		q.trace.begin, q.trace.frame = r.begin, max(q.Device.MTU, 1500)+ethernet
 		r.queues[id] = q
 		r.list = append(r.list, q)
 	}
@@ -148,7 +148,8 @@ type lens struct {
 // dequeue is a batch: what it gave, and what it left.
 func (q *Recorded) dequeue(d *event.Dequeue) {
 	t := &q.trace
-	if !t.inRun {
+	first := !t.inRun
+	if first {
 		t.inRun, t.runFresh, t.runGso = true, t.fresh, t.gso
 	}
 	again := t.gso > 0 || d.GsoQlen > 0
@@ -157,12 +158,18 @@ func (q *Recorded) dequeue(d *event.Dequeue) {
 	if !again {
 		q.Packets += uint64(n)
 		t.fresh += uint64(n)
+		if !first && t.since != 0 && t.since < d.Time { // they waited when the kernel looked
+			t.add(point{at: t.since, total: t.fresh, cpu: d.CPU})
+		}
+		if n > 0 {
+			t.taken = append(t.taken, taken{d.Time, uint64(n), t.fresh})
+		}
 		t.lens = append(t.lens, lens{n, d.GsoSegs, d.FirstLen, d.LastLen, d.Bytes})
 	}
 	q.Shared = q.Shared || d.QdiscFlags&event.QdiscOneTxQueue == 0
 	q.PerCPU = q.PerCPU || d.Flags&event.FlagPerCPU != 0
 	t.point(d.Time, uint64(d.Qlen-d.GsoQlen), d.CPU)
-	t.dequeued(d, n)
+	t.dequeued(d, n, first, again)
 }
 
 // direct is a send: of a packet that never sat in the qdisc, or of a batch.
@@ -203,6 +210,7 @@ func (q *Recorded) finish() {
 	list := t.enqueued(t.bypasses())
 	slices.SortStableFunc(list, func(a, b Arrival) int { return cmp.Compare(a.At, b.At) })
 	t.measure(list)
+	t.behind(list)
 	for i := range list {
 		a := &list[i]
 		a.At -= min(a.At, t.begin)
@@ -217,6 +225,6 @@ func (q *Recorded) finish() {
 		}
 	}
 	q.Load.Arrivals = list
-	q.Load.Speeds, q.Load.Interrupts, q.Load.Actions, q.Load.Limits = t.speeds(), interrupts, t.actions, t.limits
-	t.passed, t.points, t.lens, t.quiets, t.meter, t.states = nil, nil, nil, nil, nil, nil
+	q.Load.Speeds, q.Load.Interrupts, q.Load.Actions, q.Load.Limits = t.speeds(t.costs()), interrupts, t.actions, t.limits
+	t.passed, t.points, t.lens, t.meter, t.states = nil, nil, nil, nil, nil
 }

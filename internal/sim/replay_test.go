@@ -95,7 +95,8 @@ func TestReplay(t *testing.T) {
 			if d := was.BatchPackets.Variation(&is.BatchPackets); d > 0.1 {
 				t.Errorf("batch sizes differ by %.2f", d)
 			}
-			if d := was.BatchPackets.Mean() / is.BatchPackets.Mean(); d < 0.95 || d > 1.05 {
+			// What a run takes that finds nothing is in no record.
+			if d := was.BatchPackets.Mean() / is.BatchPackets.Mean(); d < 0.93 || d > 1.07 {
 				t.Errorf("mean batch %.1f, was %.1f", is.BatchPackets.Mean(), was.BatchPackets.Mean())
 			}
 			if a, b := res.Queues[0].Handovers.Taken, res2.Queues[0].Handovers.Taken; b != analysis.U64(len(q.Load.Arrivals)) {
@@ -121,7 +122,7 @@ func TestEnqueued(t *testing.T) {
 	for _, a := range tr.enqueued(nil) {
 		at = append(at, a.At)
 	}
-	want := []uint64{100, 110, 120, 130, 140, 150, 300, 205, 210, 215, 220, 400, 400}
+	want := []uint64{100, 105, 115, 125, 135, 145, 300, 202, 207, 212, 217, 400, 400}
 	if len(at) != len(want) {
 		t.Fatalf("%v", at)
 	}

@@ -7,10 +7,12 @@ import "github.com/txtrace/txtrace/internal/event"
 // trace is what is gathered of one queue while a capture is read.
 type trace struct {
 	begin  uint64 // of the recording
+	frame  uint32 // bytes of the longest that is no GSO packet
 	fresh  uint64 // packets dequeued for the first time
 	gso    uint32 // length of gso_skb
 	inRun  bool
 	points []point
+	taken  []taken
 	passed []Arrival
 	quiets []event.Quiet
 	quiet  uint64 // packets of those
@@ -18,7 +20,8 @@ type trace struct {
 	enqueues uint64 // the most of points
 	meter    []reading
 	states   []state
-	bypass   uint64 // when the last bypass send began
+	bypass   uint64   // when the last bypass send began
+	ties     []uint64 // when others began that no record tells of, and that a run followed
 	lens     []lens
 
 	runFresh uint64 // fresh and gso before the run's first dequeue
@@ -44,6 +47,9 @@ type trace struct {
 	inFlight    bool
 }
 
+// taken is a batch: when it was dequeued, its packets, and all up to it.
+type taken struct{ at, n, total uint64 }
+
 func (t *trace) point(at, left uint64, cpu uint16) {
 	t.add(point{at: at, total: t.fresh + left, cpu: cpu})
 }
@@ -56,22 +62,50 @@ func (t *trace) add(p point) {
 // arrivals that are known of so far.
 func (t *trace) arrivals() uint64 { return t.enqueues + t.quiet + uint64(len(t.passed)) }
 
-// step is something that the CPU that ran the qdisc did: a dequeue of n
-// packets, or a hand-over of them.
+// step is something that the CPU that ran the qdisc did, with n packets.
 type step struct {
 	at, took uint64
 	n        uint32
-	handed   bool
-	segs     uint32
+	kind     stepKind
+	rung     []rung // of a hand-over: when the doorbell was, as far as is known
 }
 
-func (t *trace) dequeued(d *event.Dequeue, n uint32) {
-	if t.since == 0 && d.Parent != 0 { // the run's begin, of which this is the low half
-		t.since = d.Time - uint64(uint32(d.Time)-d.Parent)
+// rung is a doorbell, and the packets of a hand-over up to it.
+type rung struct {
+	at uint64
+	n  uint32
+}
+
+type stepKind uint8
+
+const (
+	stepFirst stepKind = iota // from the run's begin to its first batch
+	stepNext                  // from a hand-over to the next batch
+	stepHand                  // from a batch to the end of its hand-over
+	stepPass                  // a send past the qdisc, up to the run that followed
+	stepKinds
+)
+
+// step notes one that began when the one before ended.
+func (t *trace) step(k stepKind, to uint64, n uint32, bells []rung) {
+	if t.since != 0 && to >= t.since {
+		t.steps = append(t.steps, step{t.since, to - t.since, max(n, 1), k, bells})
 	}
-	if t.since != 0 && d.Time >= t.since {
-		t.steps = append(t.steps, step{t.since, d.Time - t.since, n, false, n})
+}
+
+// dequeued notes a batch; again says that it was one before.
+func (t *trace) dequeued(d *event.Dequeue, n uint32, first, again bool) {
+	kind := stepNext
+	if first {
+		kind, t.since = stepFirst, 0
+		if d.Parent != 0 { // the run's begin, of which this is the low half
+			t.since = d.Time - uint64(uint32(d.Time)-d.Parent)
+		}
 	}
+	if again {
+		n = 1 // the list is taken as it is
+	}
+	t.step(kind, d.Time, n, nil)
 	t.since = d.Time
 	t.meter = append(t.meter, reading{d.Time, d.NumQueued, noHand})
 }
@@ -86,11 +120,14 @@ type charge struct {
 }
 
 func (t *trace) handed(d *event.Direct) {
-	if d.Handovers == 1 && d.Hand.Rest == 0 || d.Hand.Attempts > 0 {
-		t.steps = append(t.steps, step{d.Begin(), uint64(d.Dur), d.Hand.Attempts, true, d.GsoSegs})
+	h := &d.Hand
+	if d.From == event.FromBypass {
+		t.since = d.Begin()
+	}
+	if d.Hand.Attempts > 0 {
+		t.step(stepHand, d.Time, d.Hand.Attempts, t.rings(h, d.Time))
 	}
 	t.states = append(t.states, state{d.Time, d.TxqStateEnd})
-	h := &d.Hand
 	if d.Handovers == 1 {
 		t.meter = append(t.meter, reading{d.Begin(), h.NumQueuedBegin, handBegins}, reading{d.Time, h.NumQueuedEnd, handEnds})
 	}
@@ -104,6 +141,23 @@ func (t *trace) handed(d *event.Direct) {
 		}
 	}
 	t.since = d.Time
+}
+
+// rings are when a hand-over's doorbell was rung, as far as something of it was
+// reported before its end.
+func (t *trace) rings(h *event.Hand, end uint64) (list []rung) {
+	each := max(h.Charged/max(h.Attempts, 1), 1)
+	i := len(t.completions)
+	for i > 0 && t.completions[i-1].at > t.since+1 {
+		i--
+	}
+	for _, c := range t.completions[i:] {
+		n := uint32(max(int32(c.completed-h.NumQueuedBegin), 0)) / each
+		if k := len(list); c.at < end && n > 0 && n <= h.Attempts && (k == 0 || n > list[k-1].n) {
+			list = append(list, rung{c.at - 1, n})
+		}
+	}
+	return list
 }
 
 func (t *trace) ran(r *event.Run) {
