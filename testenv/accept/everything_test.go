@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package accept
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/txtrace/txtrace/internal/analysis"
+	"github.com/txtrace/txtrace/internal/model"
+)
+
+// everythingFloors are as floors, where all that can be recorded is.
+var everythingFloors = map[string]analysis.U64{
+	"D1": 60, "D2": 20, "D4": 20, "D5": 100, "X1": 500, "X5": 15, "X6": 500, "R1": 500, "R5": 15, "B13": 500, "B16": 10,
+	"T2": 500, "T3": 500, "T4": 300, "Q2": 2000, "Q6": 2000, "G1": 500, "G2": 500, "M5": 500, "M11": 2000, "W3": 5000,
+}
+
+// TestEverything has every rule look at the loads of every scenario, on the
+// newest kernel. Flows that fq paces prove which limit TCP has there.
+func TestEverything(t *testing.T) {
+	g := newGuest(t)
+	dir := g.boot(t, "boot", "7.2", "-scenario", "everything", "-seconds", "2")
+	file := filepath.Join(dir, "capture.txtrace")
+	v, r := g.verify(t, file), g.report(t, file)
+	clean(t, file, v, r)
+	exercised(t, v, everythingFloors)
+	if limit := variant(t, v, string(model.SwitchTSQLimit)); limit.State != analysis.StateProven || limit.Variant != string(model.TSQLimitAlways) {
+		t.Errorf("%+v", limit)
+	}
+}
