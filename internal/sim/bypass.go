@@ -214,7 +214,7 @@ func (t *trace) interrupts() []Moment {
 	list := make([]Moment, len(t.completions))
 	k := 0
 	for i, c := range t.completions {
-		list[i] = Moment{c.at, c.at, c.cpu}
+		list[i] = Moment{Since: c.at, At: c.at, With: c.with, CPU: c.cpu}
 		if i == 0 {
 			continue
 		}

@@ -42,6 +42,7 @@ type Arrival struct {
 // Moment is a time at which a CPU did what was to be done since another.
 type Moment struct {
 	Since, At uint64
+	With      uint64 // not 0: it came with a doorbell of the hand-over that began then
 	CPU       uint16
 }
 
@@ -73,6 +74,7 @@ type loadState struct {
 	next, nextSpeed, limit int
 	held                   bool   // the next arrival waits for the qdisc
 	most                   uint32 // packets that ever waited
+	nextIRQ                int    // of the interrupts, after one that came with a doorbell
 	irqCPU, actionCPU      int    // of the interrupt and the softirq that are planned
 }
 
@@ -207,7 +209,12 @@ func (l *loadState) interruptAt(s *sim, done uint64) uint64 {
 	if l.load == nil {
 		return usual
 	}
-	m := next(l.load.Interrupts, at, usual)
+	i := max(find(l.load.Interrupts, at), l.nextIRQ)
+	if list := l.load.Interrupts; i < len(list) && list[i].With != 0 && list[i].With+beginNS <= at {
+		l.nextIRQ, l.irqCPU = i+1, int(list[i].CPU)
+		return at
+	}
+	m := next(l.load.Interrupts, i, usual)
 	l.irqCPU = int(m.CPU)
 	return m.At
 }
@@ -222,7 +229,7 @@ func (l *loadState) irq(s *sim) int {
 
 // schedule plans net_tx_action for the qdisc.
 func (l *loadState) schedule(s *sim) {
-	m := next(l.load.Actions, s.now, s.now+uint64(s.cfg.Costs.Softirq))
+	m := next(l.load.Actions, find(l.load.Actions, s.now), s.now+uint64(s.cfg.Costs.Softirq))
 	l.actionCPU = int(m.CPU)
 	s.agenda.plan(m.At, evAction, 0)
 }
@@ -234,11 +241,15 @@ func (l *loadState) action(s *sim) {
 	c.wake()
 }
 
-// next is when something is done that is to be done from a time on: at the
-// recording's next moment, if it was to be done there too by the time it
-// usually takes; else at that time.
-func next(list []Moment, from, usual uint64) Moment {
-	i := sort.Search(len(list), func(i int) bool { return list[i].At+beginNS >= from })
+// find is the first moment from a time on.
+func find(list []Moment, from uint64) int {
+	return sort.Search(len(list), func(i int) bool { return list[i].At+beginNS >= from })
+}
+
+// next is when something is done that is to be done: at one of the recording's
+// moments, if it was to be done there too by the time it usually takes; else at
+// that time.
+func next(list []Moment, i int, usual uint64) Moment {
 	if i == len(list) || list[i].Since+beginNS > usual {
 		return Moment{At: usual}
 	}

@@ -221,7 +221,7 @@ func (q *Recorded) finish() {
 	for _, moments := range [][]Moment{interrupts, t.actions} {
 		for i := range moments {
 			m := &moments[i]
-			m.Since, m.At = m.Since-min(m.Since, t.begin), m.At-min(m.At, t.begin)
+			m.Since, m.At, m.With = m.Since-min(m.Since, t.begin), m.At-min(m.At, t.begin), m.With-min(m.With, t.begin)
 		}
 	}
 	q.Load.Arrivals = list

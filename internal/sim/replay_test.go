@@ -12,14 +12,20 @@ import (
 	"github.com/txtrace/txtrace/internal/model"
 )
 
-// shape analyzes a capture.
+// shape analyzes a simulation.
 func shape(t tb, b []byte) (*analysis.Shape, *analysis.Result) {
+	t.Helper()
+	return shapeOf(t, b, Netns, Ifindex)
+}
+
+// shapeOf analyzes a capture, and a device's first queue.
+func shapeOf(t tb, b []byte, netns, ifindex uint32) (*analysis.Shape, *analysis.Result) {
 	t.Helper()
 	r, err := capture.Open(bytes.NewReader(b))
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	s := &analysis.Shape{Netns: Netns, Ifindex: Ifindex}
+	s := &analysis.Shape{Netns: netns, Ifindex: ifindex}
 	res, err := analysis.Analyze(r, analysis.Options{Watch: []analysis.Checks{s.Checks()}})
 	if err != nil {
 		t.Fatalf("%v", err)

@@ -125,7 +125,7 @@ func (t *trace) handed(d *event.Direct) {
 		t.since = d.Begin()
 	}
 	if d.Hand.Attempts > 0 {
-		t.step(stepHand, d.Time, d.Hand.Attempts, t.rings(h, d.Time))
+		t.step(stepHand, d.Time, d.Hand.Attempts, t.rings(d))
 	}
 	t.states = append(t.states, state{d.Time, d.TxqStateEnd})
 	if d.Handovers == 1 {
@@ -144,16 +144,24 @@ func (t *trace) handed(d *event.Direct) {
 }
 
 // rings are when a hand-over's doorbell was rung, as far as something of it was
-// reported before its end.
-func (t *trace) rings(h *event.Hand, end uint64) (list []rung) {
+// reported before its end. Reports to its own CPU came with the doorbell.
+func (t *trace) rings(d *event.Direct) (list []rung) {
+	h := &d.Hand
 	each := max(h.Charged/max(h.Attempts, 1), 1)
 	i := len(t.completions)
 	for i > 0 && t.completions[i-1].at > t.since+1 {
 		i--
 	}
-	for _, c := range t.completions[i:] {
+	for ; i < len(t.completions); i++ {
+		c := &t.completions[i]
 		n := uint32(max(int32(c.completed-h.NumQueuedBegin), 0)) / each
-		if k := len(list); c.at < end && n > 0 && n <= h.Attempts && (k == 0 || n > list[k-1].n) {
+		if c.at >= d.Time || n == 0 {
+			continue
+		}
+		if c.cpu == d.CPU {
+			c.with = t.since
+		}
+		if k := len(list); n <= h.Attempts && (k == 0 || n > list[k-1].n) {
 			list = append(list, rung{c.at - 1, n})
 		}
 	}
@@ -176,6 +184,7 @@ type completion struct {
 	at        uint64
 	completed uint32
 	cpu       uint16
+	with      uint64 // begin of the hand-over that it interrupted, and reported of
 }
 
 // complete notes when completions came, and how long after the hand-over.
@@ -189,7 +198,7 @@ func (t *trace) complete(c *event.Complete) {
 	t.sources[c.Source&3]++
 	t.states = append(t.states, state{c.Time, c.TxqState})
 	t.meter = append(t.meter, reading{c.Time, c.NumQueued, noHand})
-	t.completions = append(t.completions, completion{c.Time, c.NumCompleted, c.CPU})
+	t.completions = append(t.completions, completion{at: c.Time, completed: c.NumCompleted, cpu: c.CPU})
 	if t.known {
 		t.delay(c)
 		if t.inFlight && c.NumQueued != c.NumCompleted && c.Time > t.lastDone {
@@ -224,7 +233,7 @@ func (t *trace) scheduled(at uint64, is bool, cpu uint16) {
 		t.pending = at
 	case !is && t.pending != 0:
 		since := min(t.pending, at)
-		t.actions = append(t.actions, Moment{since, at, cpu})
+		t.actions = append(t.actions, Moment{Since: since, At: at, CPU: cpu})
 		t.waits = append(t.waits, at-since)
 		t.pending = 0
 	}

@@ -8,11 +8,16 @@ import (
 	"github.com/txtrace/txtrace/internal/report"
 )
 
-// nearLimits is by how much of their mean the limits of BQL may differ. How many
-// batches would have to be of other sizes is printed and not held yet: 0.04 to
-// 0.13 in most guests, but 0.28 and 0.47 in two whose loads trickled, where a
-// replay, which is open loop, makes one batch of what came one by one.
-const nearLimits = 0.2
+// Bounds of how far the model of a recording may be from it: how many batches
+// would have to be of other sizes, and by how much of their mean the limits of
+// BQL differ. In a dozen guests, idle and busy, the loads of bulk-udp were 0.09
+// and 0.04 away at most; what is left is when packets came, which is known in
+// part only. Sizes alone would not tell that there are more batches of each, so
+// their number is held to half and double.
+const (
+	nearSizes  = 0.2
+	nearLimits = 0.2
+)
 
 // modelled holds that the simulator, given the arrivals of a capture, makes of
 // them what the kernel made, and what another kernel would have: no batch of
@@ -26,14 +31,21 @@ func modelled(t *testing.T, g *guest, file, whatIf string, most uint32) {
 	if is.Packets != was.Packets {
 		t.Errorf("%d packets, recorded were %d", is.Packets, was.Packets)
 	}
-	if is.Distance.Limit == nil || *is.Distance.Limit > nearLimits {
-		t.Errorf("far from the recording: %+v", is.Distance)
+	if is.Distance.Limit == nil {
+		t.Fatal("no limits of BQL")
+	}
+	sizes, limits := is.Distance.Batch, *is.Distance.Limit
+	if sizes > nearSizes || limits > nearLimits {
+		t.Errorf("far from the recording: sizes by %.3f, limits by %.3f", sizes, limits)
+	}
+	if is.Dequeues*2 < was.Dequeues || is.Dequeues > was.Dequeues*2 {
+		t.Errorf("%d batches, recorded were %d", is.Dequeues, was.Dequeues)
 	}
 	if other.Batch.Max != most {
 		t.Errorf("%s: a batch of %d packets, want %d at most", whatIf, other.Batch.Max, most)
 	}
-	t.Logf("batches of %.1f packets, the model's of %.1f; distance of sizes %.3f, of limits %.3f",
-		was.Batch.Mean, is.Batch.Mean, is.Distance.Batch, *is.Distance.Limit)
+	t.Logf("%d batches of %.1f packets, the model's %d of %.1f; distance of sizes %.3f, of limits %.3f",
+		was.Dequeues, was.Batch.Mean, is.Dequeues, is.Batch.Mean, sizes, limits)
 	t.Logf("recorded: %v", was.Sizes)
 	t.Logf("modelled: %v", is.Sizes)
 	t.Logf("%s: %v", whatIf, other.Sizes)
