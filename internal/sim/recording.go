@@ -168,7 +168,7 @@ func (q *Recorded) dequeue(d *event.Dequeue) {
 	}
 	q.Shared = q.Shared || d.QdiscFlags&event.QdiscOneTxQueue == 0
 	q.PerCPU = q.PerCPU || d.Flags&event.FlagPerCPU != 0
-	t.point(d.Time, uint64(d.Qlen-d.GsoQlen), d.CPU)
+	t.point(d.Time, uint64(d.Qlen-min(d.GsoQlen, d.Qlen)), d.CPU)
 	t.dequeued(d, n, first, again)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/txtrace/txtrace/internal/analysis"
 	"github.com/txtrace/txtrace/internal/capture"
+	"github.com/txtrace/txtrace/internal/event"
 	"github.com/txtrace/txtrace/internal/model"
 )
 
@@ -137,6 +138,22 @@ func TestEnqueued(t *testing.T) {
 			t.Errorf("%v, want %v", at, want)
 			break
 		}
+	}
+}
+
+// A qdisc that counts on each CPU has packets in gso_skb that its count lacks:
+// they are no packets to come.
+func TestCountWithoutRequeued(t *testing.T) {
+	l := &list{records: []event.Any{&event.Dequeue{
+		Header:  event.Header{Kind: event.KindDequeue, Time: 1, Ifindex: 2, Flags: event.FlagPerCPU},
+		Packets: 1, Walked: 1, Bytes: 142, FirstLen: 142, LastLen: 142, GsoSegs: 1, GsoQlen: 2,
+	}}}
+	queues, err := Read(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(queues) != 1 || len(queues[0].Load.Arrivals) != 0 {
+		t.Errorf("%d queues, arrivals %v", len(queues), queues[0].Load.Arrivals)
 	}
 }
 
