@@ -47,6 +47,23 @@ type Completion struct {
 // disagree, or a newer one was recorded before it.
 func (c *Completion) Torn() bool { return c.Flags&event.FlagTorn != 0 || c.Stale }
 
+// Writer is who took a snapshot: two of one writer were taken one after the
+// other, others may interrupt each other or run at once.
+type Writer struct {
+	cpu     uint16
+	context uint8
+	task    uint32
+}
+
+// Writer is who took the snapshot.
+func (c *Completion) Writer() Writer {
+	w := Writer{cpu: c.CPU, context: c.Context}
+	if c.Context == event.ContextTask {
+		w.task = c.Pid
+	}
+	return w
+}
+
 // From is since when nothing may be missing for the step to be what Step says.
 func (c *Completion) From() uint64 {
 	if c.Foreign {

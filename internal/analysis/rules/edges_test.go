@@ -66,6 +66,15 @@ var edges = []judged{
 	}, want: counts{maxQdiscs + 2, 0, 0, 0, 0}},
 	{rule: "M11", name: "stopped by BQL, no doorbell owed by DRV", build: single(sent{n: 3, rest: 1, stop: event.StackXoff}, func(_ *trace, h *event.Handover) { h.OwedDrv = 0 }), want: counts{1, 0, 0, 0, 0}},
 	{rule: "M11", name: "refused, and nothing is left", build: single(sent{n: 1, rest: 1, busy: true}, func(_ *trace, h *event.Handover) { h.Rest, h.OwedAny, h.OwedDrv = 0, 0, 0 }), want: counts{1, 0, 0, 0, 0}},
+	{rule: "M11", name: "jiffies run back", build: bounded(2, func(t *trace) { t.snapshot().Jiffies -= 2 }), want: counts{2, 1, 0, 0, 0}},
+	{rule: "M11", name: "jiffies run back, on another CPU", build: bounded(2, func(t *trace) {
+		c := t.snapshot()
+		c.Jiffies, c.CPU, c.Seq = c.Jiffies-2, 1, 0
+	}), want: counts{2, 0, 0, 0, 1}, reason: analysis.Race},
+	{rule: "M11", name: "jiffies run back, in what was interrupted", build: bounded(2, func(t *trace) {
+		c := t.snapshot()
+		c.Jiffies, c.Context = c.Jiffies-2, event.ContextTask
+	}), want: counts{2, 0, 0, 0, 1}, reason: analysis.Race},
 	{rule: "M11", name: "more completed than queued, twice", build: bounded(2, func(t *trace) {
 		c := t.snapshot()
 		c.NumCompleted++

@@ -32,6 +32,7 @@ type checkM11 struct {
 type lastM11 struct {
 	numQueued uint32
 	jiffies   uint64
+	writer    analysis.Writer
 }
 
 // run: its dequeues, their packets and its directs were counted by programs
@@ -125,8 +126,13 @@ func (c *checkM11) handover(h *analysis.Handover) {
 	})
 }
 
-// completion: what is completed was queued before (dql_completed stops the
-// kernel otherwise). num_queued is read after num_completed, so only a reset
+// completion: jiffies are read beside the time of the record and not with it. A
+// program that was held up in between, by an interrupt or with its virtual CPU,
+// has seen others, or later ones, than its time tells: only those that cannot
+// have run at once must agree.
+//
+// What is completed was queued before (dql_completed stops the kernel
+// otherwise). num_queued is read after num_completed, so only a reset
 // between the two may show less; then it fell.
 func (c *checkM11) completion(s *analysis.Completion) {
 	if s.Torn() {
@@ -136,9 +142,12 @@ func (c *checkM11) completion(s *analysis.Completion) {
 	fell := int32(s.NumQueued-before.numQueued) < 0
 	back := int64(before.jiffies - s.Jiffies)
 	first := before.jiffies == 0
-	*before = lastM11{s.NumQueued, s.Jiffies}
+	apart := before.writer != s.Writer()
+	*before = lastM11{s.NumQueued, s.Jiffies, s.Writer()}
 	switch {
-	case !first && back > 1: // one tick may come between two CPUs' reads
+	case !first && back > 0 && apart:
+		c.j.Undecided(analysis.Race)
+	case !first && back > 0:
 		c.j.Broken(func() *analysis.Evidence {
 			return analysis.Show(s.Queue, &s.Header, "jiffies ran back by %d since the snapshot before", back).
 				With("jiffies", "jiffies", int64(s.Jiffies)).With("back", "jiffies", back)
