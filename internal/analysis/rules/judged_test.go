@@ -174,6 +174,15 @@ var cases = []judged{
 		spoilOf("M3", 0)(t)
 		t.footer.Ledger[1].Missed = 3
 	}, want: counts{3, 0, 0, 0, 0}},
+	{rule: "M3", name: "ends of queues that are not wanted", build: func(t *trace) {
+		spoilOf("M3", 0)(t)
+		t.footer.Ledger[0].Filtered = 1
+	}, want: counts{2, 0, 0, 0, 1}, reason: "calls under way"},
+	{rule: "M3", name: "more ends of queues that are not wanted than there can be", build: func(t *trace) {
+		spoilOf("M3", 0)(t)
+		t.footer.Ledger[0].Filtered = 1
+		t.footer.Ledger[0].Seen += 1000
+	}, want: counts{2, 1, 0, 0, 0}},
 	{rule: "M3", name: "rows of no program", build: func(t *trace) {
 		t.footer = t.foot(nil)
 		t.footer.Ledger = append(t.footer.Ledger, capture.LedgerRow{Program: -1}, capture.LedgerRow{Program: len(t.header.Programs)})
