@@ -3,6 +3,9 @@
 package analysis
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/txtrace/txtrace/internal/capture"
 	"github.com/txtrace/txtrace/internal/event"
 )
@@ -118,8 +121,8 @@ func (m *meter) sums(q *Queue) qdiscSums {
 		return nil
 	}
 	var all qdiscSums
-	for _, one := range q.queues {
-		all = MergeQdiscs(all, m.queues.At(one).qdiscs)
+	for _, txq := range slices.Sorted(maps.Keys(q.queues)) {
+		all = MergeQdiscs(all, m.queues.At(q.queues[txq]).qdiscs)
 	}
 	return all
 }

@@ -5,6 +5,8 @@ package rules
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -82,5 +84,23 @@ func TestCutFile(t *testing.T) {
 		if len(failed(res)) > 0 {
 			t.Errorf("cut at %d: %v fail", n, failed(res))
 		}
+	}
+}
+
+// What is wrong with several programs is told in their order.
+func TestProgramsInOrder(t *testing.T) {
+	tr := legal()
+	for program := range uint32(6) {
+		tr.own(&event.Ledger{Program: program, Missed: 7})
+	}
+	tr.footer = tr.foot(nil)
+	es := ruling(t, tr.analyze(t, "auto", nil), "M2").Evidence
+	for i, e := range es {
+		if want := fmt.Sprintf("program %d had missed 7", i); !strings.HasPrefix(e.Says, want) {
+			t.Errorf("%q, want %q", e.Says, want)
+		}
+	}
+	if len(es) < 2 {
+		t.Errorf("%d of 6 are shown", len(es))
 	}
 }

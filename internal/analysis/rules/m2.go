@@ -3,6 +3,9 @@
 package rules
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/txtrace/txtrace/internal/analysis"
 )
 
@@ -47,7 +50,8 @@ func (c *checkM2) end(e *analysis.End) {
 		c.j.HeldBy(row.Seen)
 		missed[uint32(row.Program)] += row.Missed
 	}
-	for program, n := range missed {
+	for _, program := range slices.Sorted(maps.Keys(missed)) {
+		n := missed[program]
 		c.j.UndecidedBy(n, analysis.Skipped)
 		if told := c.told[program]; told > n {
 			c.j.Broken(func() *analysis.Evidence {
