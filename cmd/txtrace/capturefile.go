@@ -113,9 +113,17 @@ func (c *captureFile) create() error {
 	return c.tool.giveBack(f)
 }
 
+// Close says so when the path names another file by now, or none: what is read
+// there would not be what was recorded.
 func (c *captureFile) Close() error {
 	if c.file == nil {
 		return nil
+	}
+	mine, err := c.file.Stat()
+	if at, _ := os.Stat(c.path); err == nil && mine.Mode().IsRegular() && !os.SameFile(mine, at) {
+		c.file.Close()
+		return usage(c.path, "not the recording that ended", "it was replaced, moved or removed meanwhile",
+			"look for "+c.old()+", and name a file of its own for each recording with -o")
 	}
 	if err := c.file.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
 		return fmt.Errorf("close %s: %w", c.path, err)
