@@ -87,6 +87,11 @@ struct Qdisc___v5_16 {
 	unsigned long state2;
 };
 
+/* 6.9 (6025b9135f7a): BQL notices that nothing is completed for long. */
+struct dql___v6_9 {
+	unsigned long history[4];
+};
+
 /* What lies behind a qdisc has a name since its size may vary. */
 struct Qdisc___priv {
 	long privdata[0];

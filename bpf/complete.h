@@ -236,3 +236,46 @@ int BPF_PROG(complete_e1000e, struct e1000_ring *ring)
 		return tx_filtered(c, TX_PROG_complete_e1000e);
 	return tx_noted(c, TX_PROG_complete_e1000e);
 }
+
+/*
+ * The kernel noticed, at a completion, that there was none for as long as the
+ * queue's stall_thrs. It names no queue, but its history is a part of one.
+ */
+SEC("tp_btf/dql_stall_detected")
+int BPF_PROG(stall, __u16 thrs, __u32 len, unsigned long last_reap,
+	     unsigned long hist_head, unsigned long now, unsigned long *hist)
+{
+	struct tx_cpu *c = tx_enter(TX_PROG_stall);
+	__u64 txq, dev = 0, first = 0, net = 0;
+	__u8 txq_state = 0, device = 0;
+	struct tx_notice *n;
+	__u32 index;
+	int at;
+
+	if (!c || !bpf_core_field_exists(struct netdev_queue, dql) ||
+	    !bpf_core_field_exists(struct dql___v6_9, history))
+		return 0;
+	txq = tx_number(c, TX_PROG_stall, hist) -
+	      bpf_core_field_offset(struct dql___v6_9, history) -
+	      bpf_core_field_offset(struct netdev_queue, dql);
+	at = tx_frame_push(c, TX_FRAME_RECORD, NULL, 0);
+	n = &tx_frame_at(c, at)->notice;
+	tx_clear(*n);
+	tx_read(txq_state, txq, netdev_queue, state);
+	tx_read(dev, txq, netdev_queue, dev);
+	tx_read(device, dev, net_device, state);
+	tx_read(first, dev, net_device, _tx);
+	tx_read(n->h.ifindex, dev, net_device, ifindex);
+	tx_read(net, dev, net_device, nd_net.net);
+	tx_read(n->h.netns, net, net, ns.inum);
+	index = (txq - first) / bpf_core_type_size(struct netdev_queue);
+	if (!device_named(n->h.netns, n->h.ifindex) || !txq_wanted(index)) {
+		tx_frame_drop(c, at);
+		return tx_filtered(c, TX_PROG_stall);
+	}
+	n->h.txq = index;
+	n->subtype = TX_NOTICE_STALL;
+	n->before = len;
+	n->after = thrs | (__u64)txq_state << 32 | (__u64)device << 40;
+	return tx_emit(TX_PROG_stall, at, TX_NOTICE, sizeof(*n));
+}

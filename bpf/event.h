@@ -24,6 +24,8 @@ enum tx_kind {
 	TX_SAMPLE,
 	TX_SOJOURN,
 	TX_PACKET,
+	TX_SCHEDULE,
+	TX_DELIVERY,
 };
 
 enum tx_context {
@@ -94,7 +96,14 @@ enum tx_within {
 	TX_WITHIN_DONE = 1 << 1,
 };
 
+enum tx_schedule_what {
+	TX_SCHEDULE_LISTED,
+	TX_SCHEDULE_SERVED,
+	TX_SCHEDULE_RESET,
+};
+
 #define TX_NOTICE_WATCHDOG 3
+#define TX_NOTICE_STALL 11
 #define TX_NO_QUEUE 0xffff
 #define TX_MORE_UNKNOWN 0xff
 #define TX_FOREIGN_UNKNOWN 0xffffffff
@@ -438,6 +447,31 @@ struct tx_packet {
 	__u8 txq_state_end;
 	__u8 more;
 	__u8 pad;
+};
+
+struct tx_schedule {
+	struct tx_header h;
+	__u64 qdisc;
+	__u32 qdisc_flags;
+	__u32 handle;
+	__u32 waiting;
+	__u8 what;
+	__u8 qdisc_state;
+	__u8 txq_state;
+	__u8 in_action;
+	__u8 held;
+	__u8 pad[7];
+};
+
+struct tx_delivery {
+	struct tx_header h;
+	__u64 napi;
+	__u32 skbs;
+	__u32 passed;
+	__u32 followed;
+	__u32 overtaken;
+	__u64 early;
+	__u64 late;
 };
 
 #endif

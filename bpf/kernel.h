@@ -192,7 +192,11 @@ struct sk_buff {
 	struct net_device *dev;
 	unsigned int len;
 	unsigned short queue_mapping;
+	unsigned char ip_summed : 2;
 	unsigned char ooo_okay : 1;
+	unsigned short protocol;
+	unsigned char *data;
+	unsigned short vlan_tci;
 	unsigned int hash;
 	unsigned int sender_cpu;
 	unsigned int priority;

@@ -16,11 +16,6 @@ struct tx_sums {
 	__u64 dequeued;
 };
 
-#define tx_read(to, base, type, field) \
-	bpf_probe_read_kernel(         \
-		&(to), sizeof(to),     \
-		(void *)(base) + bpf_core_field_offset(struct type, field))
-
 /* The packets that were dequeued, or that went past a qdisc that was empty. */
 static __always_inline __u64 packets_of(__u64 stats)
 {

@@ -56,6 +56,16 @@ enum tx_program {
 	TX_PROG_sample,
 	TX_PROG_give,
 	TX_PROG_given,
+	TX_PROG_scheduled,
+	TX_PROG_served,
+	TX_PROG_reset_begin,
+	TX_PROG_reset_end,
+	TX_PROG_stall,
+	TX_PROG_arrive,
+	TX_PROG_arrive_node,
+	TX_PROG_up_begin,
+	TX_PROG_up_core,
+	TX_PROG_up_end,
 	TX_PROG_snapshot,
 	TX_PROG_quiet,
 	TX_PROG_sojourn,
@@ -221,6 +231,8 @@ struct tx_frame {
 		struct tx_sample sample;
 		struct tx_sojourn sojourn;
 		struct tx_packet packet;
+		struct tx_schedule schedule;
+		struct tx_delivery delivery;
 		struct tx_header h;
 	};
 	union {
@@ -335,6 +347,12 @@ static __always_inline __u64 tx_address(struct tx_cpu *c, enum tx_program prog,
 {
 	return tx_hidden(tx_number(c, prog, p));
 }
+
+/* Of what is known by its address only. */
+#define tx_read(to, base, type, field) \
+	bpf_probe_read_kernel(         \
+		&(to), sizeof(to),     \
+		(void *)(base) + bpf_core_field_offset(struct type, field))
 
 static __always_inline bool tx_ksoftirqd(void)
 {

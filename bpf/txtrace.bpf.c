@@ -27,6 +27,8 @@
 #include "sojourn.h"
 #include "sample.h"
 #include "packet.h"
+#include "schedule.h"
+#include "deliver.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -49,6 +51,8 @@ struct tx_types {
 	struct tx_sample sample;
 	struct tx_sojourn sojourn;
 	struct tx_packet packet;
+	struct tx_schedule schedule;
+	struct tx_delivery delivery;
 };
 
 const struct tx_types *tx_types_in_btf __attribute__((unused));

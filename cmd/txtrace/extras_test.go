@@ -11,7 +11,7 @@ import (
 
 func TestExtras(t *testing.T) {
 	for text, want := range map[string][]string{
-		"pick": {"pick"}, "gro,pick,gro": {"gro", "pick"}, "all": probes.Extras(), "gro,all": {"gro", "pick", "sojourn"},
+		"pick": {"pick"}, "gro,pick,gro": {"gro", "pick"}, "all": probes.Extras(), "gro,all": {"gro", "pick", "rx", "sojourn", "sched"},
 		"": nil, "pick,": nil, "gor": nil,
 	} {
 		var e extras

@@ -55,7 +55,7 @@ func (r *recordFlags) add(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&r.qdiscs, "filter-qdisc", nil, "only queues with these `KINDS` of qdisc")
 	fs.StringVar(&r.cgroup, "filter-cgroup", "", "only sockets of this cgroup `FOLDER`")
 	fs.Var(&r.pid, "filter-pid", "only sockets of this process, by `PID`")
-	fs.Var(&r.with, "with", "also record `WHAT`: "+r.with.names())
+	fs.Var(&r.with, "with", "also "+r.with.names())
 	fs.Uint32Var(&r.oneIn, "sojourn-one-in", 64, "with sojourn, follow one of `N` packets")
 	fs.Var(oneOf(&r.detail, "batch", "packet"), "detail", "`WHAT`: batch or packet")
 	r.ring.size = 32 << 20

@@ -59,6 +59,9 @@ type Avail struct {
 	BQL      bool // the driver ever charged bytes to this queue
 }
 
+// NoLock says that the qdisc is lockless (TCQ_F_NOLOCK).
+func (b *Batch) NoLock() bool { return b.QdiscFlags&event.QdiscNoLock != 0 }
+
 // OneTxQueue says whether the qdisc serves exactly one queue (TCQ_F_ONETXQUEUE).
 func (b *Batch) OneTxQueue() bool { return b.QdiscFlags&event.QdiscOneTxQueue != 0 }
 

@@ -22,6 +22,8 @@ type fan struct {
 	sample     []func(*Sampled)
 	sojourn    []func(*Sojourn)
 	call       []func(*Call)
+	schedule   []func(*Schedule)
+	delivery   []func(*Delivery)
 	ring       []func(*Ring)
 	end        []func(*End)
 }
@@ -45,6 +47,8 @@ func (f *fan) add(c Checks) {
 	add(&f.sample, c.Sample)
 	add(&f.sojourn, c.Sojourn)
 	add(&f.call, c.Call)
+	add(&f.schedule, c.Schedule)
+	add(&f.delivery, c.Delivery)
 	add(&f.ring, c.Ring)
 	add(&f.end, c.End)
 }

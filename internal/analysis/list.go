@@ -53,6 +53,12 @@ func (l *List) AsModel() model.Delivery {
 	return model.Delivery{Skbs: int(l.Skbs), Count: int(l.RxCount), Why: l.Why()}
 }
 
+// Delivery is a list of received skbs, and what came of it to the protocols.
+type Delivery struct {
+	event.Delivery
+	Device *Device // of its first skb
+}
+
 // maxNAPIs bounds the NAPIs whose lists are followed.
 const maxNAPIs = 1 << 12
 

@@ -103,6 +103,14 @@ func (r *rebuild) item(it capture.Item) {
 		give(r.fan.sample, &Sampled{*rec, r.world.queue(h)})
 	case *event.Sojourn:
 		give(r.fan.sojourn, &Sojourn{*rec, r.world.queue(h)})
+	case *event.Schedule:
+		s := Schedule{Schedule: *rec}
+		if rec.What != event.ScheduleServed {
+			s.Queue = r.world.queue(h)
+		}
+		give(r.fan.schedule, &s)
+	case *event.Delivery:
+		give(r.fan.delivery, &Delivery{*rec, r.world.named(h)})
 	case *event.GRO:
 		r.list = r.lists.list(rec, r.world.named(h))
 		give(r.fan.list, &r.list)
@@ -291,7 +299,7 @@ func (r *rebuild) notice(rec *event.Notice) {
 	n := Notice{Notice: *rec, Text: event.Text(rec.Name[:]), header: r.header}
 	r.world.notice(rec, n.Text)
 	n.Device = r.world.device(&rec.Header)
-	if rec.Subtype == event.NoticeWatchdog && n.Device != nil {
+	if (rec.Subtype == event.NoticeWatchdog || rec.Subtype == event.NoticeStall) && n.Device != nil {
 		n.Queue = r.world.queue(&rec.Header)
 	}
 	if r.weight.notice(rec, n.Text) {

@@ -89,6 +89,8 @@ type Checks struct {
 	Sample     func(*Sampled)
 	Sojourn    func(*Sojourn)
 	Call       func(*Call)
+	Schedule   func(*Schedule)
+	Delivery   func(*Delivery)
 	Ring       func(*Ring) // hand-overs that are done, and at the end the oldest of each queue that is not
 	End        func(*End)  // once, after the last record
 }

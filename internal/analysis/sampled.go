@@ -14,9 +14,11 @@ type Sampled struct {
 func (s *Sampled) Torn() bool { return s.Flags&event.FlagTorn != 0 }
 
 // Up says that the device is started and has a carrier.
-func (s *Sampled) Up() bool {
+func (s *Sampled) Up() bool { return deviceUp(s.Device) }
+
+func deviceUp(state uint8) bool {
 	const all = event.DeviceStart | event.DevicePresent
-	return s.Device&all == all && s.Device&event.DeviceNoCarrier == 0
+	return state&all == all && state&event.DeviceNoCarrier == 0
 }
 
 // Stopped says that the queue may take no packet.

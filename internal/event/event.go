@@ -51,6 +51,8 @@ const (
 	KindSample
 	KindSojourn
 	KindPacket
+	KindSchedule
+	KindDelivery
 )
 
 // Contexts a record was written in (Header.Context).

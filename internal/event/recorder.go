@@ -15,6 +15,7 @@ const (
 	NoticeSysctl     // Name is the sysctl; Before and After its values
 	NoticeQueueLimit // Name is limit_min or limit_max; Before and After its values; of a simulator only
 	NoticeDisk       // the output could not take more; Name says why
+	NoticeStall      // napi:dql_stall_detected; Before is how long, After stall_thrs in its low half, both in jiffies; above are the queue's state and the device's, a byte each
 )
 
 // Notice is a change of the world that rules must know of.

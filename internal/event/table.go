@@ -13,7 +13,7 @@ import (
 
 // Record is any of the record structs.
 type Record interface {
-	Run | Dequeue | Direct | Handover | Complete | Throttle | Wfree | Resume | Notice | Ledger | Quiet | Pick | Picks | GRO | Sample | Sojourn | Packet
+	Run | Dequeue | Direct | Handover | Complete | Throttle | Wfree | Resume | Notice | Ledger | Quiet | Pick | Picks | GRO | Sample | Sojourn | Packet | Schedule | Delivery
 }
 
 // Any is a decoded record: a pointer to one of the record structs.
@@ -71,6 +71,8 @@ var kinds = [...]row{
 	KindSample:   rowOf[Sample]("sample"),
 	KindSojourn:  rowOf[Sojourn]("sojourn"),
 	KindPacket:   rowOf[Packet]("packet"),
+	KindSchedule: rowOf[Schedule]("schedule"),
+	KindDelivery: rowOf[Delivery]("delivery"),
 }
 
 // Valid says whether k is a kind this build knows.

@@ -41,7 +41,7 @@ func absent(p *Plan) map[string]string {
 // What each kernel we saved offers: everything, but for what is named here.
 func TestPlanOfKernels(t *testing.T) {
 	for name, want := range map[string]map[string]string{
-		"6.1":      {},
+		"6.1":      {"stall": "tracepoint dql_stall_detected is not there"},
 		"6.12.43":  {},
 		"6.12.117": {},
 		"7.2":      {"tsq.resume": "tcp_tsq_handler has no symbol (inlined or not built)"},

@@ -217,6 +217,23 @@ var points = []Point{
 		Rules: []string{"G2"},
 	},
 	{
+		Fact: "delivery", Meaning: "what of a list of received skbs came to the protocols", With: "rx",
+		Sources: []Source{{
+			Name: "fentry+fexit netif_receive_skb_list_internal, fentry __netif_receive_skb_list_core", Backend: "btf",
+			Programs:  []string{"up_begin", "up_core", "up_end"},
+			Functions: []string{"netif_receive_skb_list_internal", "__netif_receive_skb_list_core"},
+		}},
+		Rules: []string{"G3", "G4"},
+	},
+	{
+		Fact: "delivery.arrival", Meaning: "when each received skb came to GRO", With: "rx",
+		Sources: []Source{
+			{Name: "fentry gro_receive_skb", Backend: "btf", Programs: []string{"arrive_node"}, Functions: []string{"gro_receive_skb"}},
+			{Name: "fentry napi_gro_receive", Backend: "btf", Programs: []string{"arrive"}, Functions: []string{"napi_gro_receive"}},
+		},
+		Rules: []string{"G3"},
+	},
+	{
 		Fact: "packet", Meaning: "each call of a driver: its packet, the answer, what it was told", With: PerPacket,
 		Sources: []Source{{
 			Name: "tp_btf net_dev_start_xmit and net_dev_xmit", Backend: "btf",
@@ -233,12 +250,36 @@ var points = []Point{
 		}},
 	},
 	{
+		Fact: "schedule", Meaning: "a qdisc that was put on its CPU's list, and when the list was served", With: "sched",
+		Sources: []Source{{
+			Name: "fentry __netif_reschedule and net_tx_action", Backend: "btf",
+			Programs: []string{"scheduled", "served"}, Functions: []string{"__netif_reschedule", "net_tx_action"},
+		}},
+		Rules: []string{"L2", "N3"},
+	},
+	{
+		Fact: "reset", Meaning: "a lockless qdisc that was emptied", With: "sched",
+		Sources: []Source{{
+			Name: "fentry+fexit qdisc_reset", Backend: "btf",
+			Programs: []string{"reset_begin", "reset_end"}, Functions: []string{"qdisc_reset"},
+		}},
+		Rules: []string{"N5"},
+	},
+	{
 		Fact: "sample", Meaning: "a look at each queue once a second, whatever happens there",
 		Sources: []Source{{
 			Name: "BPF_PROG_RUN", Backend: "btf",
 			Programs: []string{"sample"}, Symbols: []string{"__per_cpu_offset"},
 		}},
 		Rules: []string{"B2", "N1"},
+	},
+	{
+		Fact: "stall", Meaning: "BQL noticed that a queue completed nothing for as long as its stall_thrs",
+		Sources: []Source{{
+			Name: "tp_btf dql_stall_detected", Backend: "btf",
+			Programs: []string{"stall"}, Tracepoints: []string{"dql_stall_detected"},
+		}},
+		Rules: []string{"B14"},
 	},
 	{
 		Fact: "watchdog", Meaning: "a queue's transmit watchdog fired",

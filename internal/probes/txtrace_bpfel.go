@@ -16,10 +16,13 @@ import (
 //
 // Used for safe lookups in a Collection or CollectionSpec.
 const (
+	txtraceMapArrivals         = "arrivals"
 	txtraceMapCpus             = "cpus"
+	txtraceMapDelivered        = "delivered"
 	txtraceMapEvents           = "events"
 	txtraceMapFlows            = "flows"
 	txtraceMapGivings          = "givings"
+	txtraceMapListed           = "listed"
 	txtraceMapOwned            = "owned"
 	txtraceMapPickSums         = "pick_sums"
 	txtraceMapPicking          = "picking"
@@ -27,8 +30,11 @@ const (
 	txtraceMapSocks            = "socks"
 	txtraceMapStamping         = "stamping"
 	txtraceMapStamps           = "stamps"
+	txtraceMapUps              = "ups"
 	txtraceProgActionBegin     = "action_begin"
 	txtraceProgActionEnd       = "action_end"
+	txtraceProgArrive          = "arrive"
+	txtraceProgArriveNode      = "arrive_node"
 	txtraceProgAttempt         = "attempt"
 	txtraceProgCompleteE1000e  = "complete_e1000e"
 	txtraceProgCompleteHardirq = "complete_hardirq"
@@ -51,13 +57,21 @@ const (
 	txtraceProgPollBegin       = "poll_begin"
 	txtraceProgPollEnd         = "poll_end"
 	txtraceProgPutBack         = "put_back"
+	txtraceProgResetBegin      = "reset_begin"
+	txtraceProgResetEnd        = "reset_end"
 	txtraceProgResumeHandler   = "resume_handler"
 	txtraceProgResumeRelease   = "resume_release"
 	txtraceProgRunBegin        = "run_begin"
 	txtraceProgRunEnd          = "run_end"
 	txtraceProgSample          = "sample"
 	txtraceProgSchedule        = "schedule"
+	txtraceProgScheduled       = "scheduled"
+	txtraceProgServed          = "served"
+	txtraceProgStall           = "stall"
 	txtraceProgStamp           = "stamp"
+	txtraceProgUpBegin         = "up_begin"
+	txtraceProgUpCore          = "up_core"
+	txtraceProgUpEnd           = "up_end"
 	txtraceProgWaited          = "waited"
 	txtraceProgWatchdog        = "watchdog"
 	txtraceProgWeightBegin     = "weight_begin"
@@ -125,6 +139,8 @@ type txtraceSpecs struct {
 type txtraceProgramSpecs struct {
 	ActionBegin     *ebpf.ProgramSpec `ebpf:"action_begin"`
 	ActionEnd       *ebpf.ProgramSpec `ebpf:"action_end"`
+	Arrive          *ebpf.ProgramSpec `ebpf:"arrive"`
+	ArriveNode      *ebpf.ProgramSpec `ebpf:"arrive_node"`
 	Attempt         *ebpf.ProgramSpec `ebpf:"attempt"`
 	CompleteE1000e  *ebpf.ProgramSpec `ebpf:"complete_e1000e"`
 	CompleteHardirq *ebpf.ProgramSpec `ebpf:"complete_hardirq"`
@@ -147,13 +163,21 @@ type txtraceProgramSpecs struct {
 	PollBegin       *ebpf.ProgramSpec `ebpf:"poll_begin"`
 	PollEnd         *ebpf.ProgramSpec `ebpf:"poll_end"`
 	PutBack         *ebpf.ProgramSpec `ebpf:"put_back"`
+	ResetBegin      *ebpf.ProgramSpec `ebpf:"reset_begin"`
+	ResetEnd        *ebpf.ProgramSpec `ebpf:"reset_end"`
 	ResumeHandler   *ebpf.ProgramSpec `ebpf:"resume_handler"`
 	ResumeRelease   *ebpf.ProgramSpec `ebpf:"resume_release"`
 	RunBegin        *ebpf.ProgramSpec `ebpf:"run_begin"`
 	RunEnd          *ebpf.ProgramSpec `ebpf:"run_end"`
 	Sample          *ebpf.ProgramSpec `ebpf:"sample"`
 	Schedule        *ebpf.ProgramSpec `ebpf:"schedule"`
+	Scheduled       *ebpf.ProgramSpec `ebpf:"scheduled"`
+	Served          *ebpf.ProgramSpec `ebpf:"served"`
+	Stall           *ebpf.ProgramSpec `ebpf:"stall"`
 	Stamp           *ebpf.ProgramSpec `ebpf:"stamp"`
+	UpBegin         *ebpf.ProgramSpec `ebpf:"up_begin"`
+	UpCore          *ebpf.ProgramSpec `ebpf:"up_core"`
+	UpEnd           *ebpf.ProgramSpec `ebpf:"up_end"`
 	Waited          *ebpf.ProgramSpec `ebpf:"waited"`
 	Watchdog        *ebpf.ProgramSpec `ebpf:"watchdog"`
 	WeightBegin     *ebpf.ProgramSpec `ebpf:"weight_begin"`
@@ -168,17 +192,21 @@ type txtraceProgramSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type txtraceMapSpecs struct {
-	Cpus     *ebpf.MapSpec `ebpf:"cpus"`
-	Events   *ebpf.MapSpec `ebpf:"events"`
-	Flows    *ebpf.MapSpec `ebpf:"flows"`
-	Givings  *ebpf.MapSpec `ebpf:"givings"`
-	Owned    *ebpf.MapSpec `ebpf:"owned"`
-	PickSums *ebpf.MapSpec `ebpf:"pick_sums"`
-	Picking  *ebpf.MapSpec `ebpf:"picking"`
-	RxNow    *ebpf.MapSpec `ebpf:"rx_now"`
-	Socks    *ebpf.MapSpec `ebpf:"socks"`
-	Stamping *ebpf.MapSpec `ebpf:"stamping"`
-	Stamps   *ebpf.MapSpec `ebpf:"stamps"`
+	Arrivals  *ebpf.MapSpec `ebpf:"arrivals"`
+	Cpus      *ebpf.MapSpec `ebpf:"cpus"`
+	Delivered *ebpf.MapSpec `ebpf:"delivered"`
+	Events    *ebpf.MapSpec `ebpf:"events"`
+	Flows     *ebpf.MapSpec `ebpf:"flows"`
+	Givings   *ebpf.MapSpec `ebpf:"givings"`
+	Listed    *ebpf.MapSpec `ebpf:"listed"`
+	Owned     *ebpf.MapSpec `ebpf:"owned"`
+	PickSums  *ebpf.MapSpec `ebpf:"pick_sums"`
+	Picking   *ebpf.MapSpec `ebpf:"picking"`
+	RxNow     *ebpf.MapSpec `ebpf:"rx_now"`
+	Socks     *ebpf.MapSpec `ebpf:"socks"`
+	Stamping  *ebpf.MapSpec `ebpf:"stamping"`
+	Stamps    *ebpf.MapSpec `ebpf:"stamps"`
+	Ups       *ebpf.MapSpec `ebpf:"ups"`
 }
 
 // txtraceVariableSpecs contains global variables before they are loaded into the kernel.
@@ -220,25 +248,32 @@ func (o *txtraceObjects) Close() error {
 //
 // It can be passed to loadTxtraceObjects or ebpf.CollectionSpec.LoadAndAssign.
 type txtraceMaps struct {
-	Cpus     *ebpf.Map `ebpf:"cpus"`
-	Events   *ebpf.Map `ebpf:"events"`
-	Flows    *ebpf.Map `ebpf:"flows"`
-	Givings  *ebpf.Map `ebpf:"givings"`
-	Owned    *ebpf.Map `ebpf:"owned"`
-	PickSums *ebpf.Map `ebpf:"pick_sums"`
-	Picking  *ebpf.Map `ebpf:"picking"`
-	RxNow    *ebpf.Map `ebpf:"rx_now"`
-	Socks    *ebpf.Map `ebpf:"socks"`
-	Stamping *ebpf.Map `ebpf:"stamping"`
-	Stamps   *ebpf.Map `ebpf:"stamps"`
+	Arrivals  *ebpf.Map `ebpf:"arrivals"`
+	Cpus      *ebpf.Map `ebpf:"cpus"`
+	Delivered *ebpf.Map `ebpf:"delivered"`
+	Events    *ebpf.Map `ebpf:"events"`
+	Flows     *ebpf.Map `ebpf:"flows"`
+	Givings   *ebpf.Map `ebpf:"givings"`
+	Listed    *ebpf.Map `ebpf:"listed"`
+	Owned     *ebpf.Map `ebpf:"owned"`
+	PickSums  *ebpf.Map `ebpf:"pick_sums"`
+	Picking   *ebpf.Map `ebpf:"picking"`
+	RxNow     *ebpf.Map `ebpf:"rx_now"`
+	Socks     *ebpf.Map `ebpf:"socks"`
+	Stamping  *ebpf.Map `ebpf:"stamping"`
+	Stamps    *ebpf.Map `ebpf:"stamps"`
+	Ups       *ebpf.Map `ebpf:"ups"`
 }
 
 func (m *txtraceMaps) Close() error {
 	return _TxtraceClose(
+		m.Arrivals,
 		m.Cpus,
+		m.Delivered,
 		m.Events,
 		m.Flows,
 		m.Givings,
+		m.Listed,
 		m.Owned,
 		m.PickSums,
 		m.Picking,
@@ -246,6 +281,7 @@ func (m *txtraceMaps) Close() error {
 		m.Socks,
 		m.Stamping,
 		m.Stamps,
+		m.Ups,
 	)
 }
 
@@ -274,6 +310,8 @@ type txtraceVariables struct {
 type txtracePrograms struct {
 	ActionBegin     *ebpf.Program `ebpf:"action_begin"`
 	ActionEnd       *ebpf.Program `ebpf:"action_end"`
+	Arrive          *ebpf.Program `ebpf:"arrive"`
+	ArriveNode      *ebpf.Program `ebpf:"arrive_node"`
 	Attempt         *ebpf.Program `ebpf:"attempt"`
 	CompleteE1000e  *ebpf.Program `ebpf:"complete_e1000e"`
 	CompleteHardirq *ebpf.Program `ebpf:"complete_hardirq"`
@@ -296,13 +334,21 @@ type txtracePrograms struct {
 	PollBegin       *ebpf.Program `ebpf:"poll_begin"`
 	PollEnd         *ebpf.Program `ebpf:"poll_end"`
 	PutBack         *ebpf.Program `ebpf:"put_back"`
+	ResetBegin      *ebpf.Program `ebpf:"reset_begin"`
+	ResetEnd        *ebpf.Program `ebpf:"reset_end"`
 	ResumeHandler   *ebpf.Program `ebpf:"resume_handler"`
 	ResumeRelease   *ebpf.Program `ebpf:"resume_release"`
 	RunBegin        *ebpf.Program `ebpf:"run_begin"`
 	RunEnd          *ebpf.Program `ebpf:"run_end"`
 	Sample          *ebpf.Program `ebpf:"sample"`
 	Schedule        *ebpf.Program `ebpf:"schedule"`
+	Scheduled       *ebpf.Program `ebpf:"scheduled"`
+	Served          *ebpf.Program `ebpf:"served"`
+	Stall           *ebpf.Program `ebpf:"stall"`
 	Stamp           *ebpf.Program `ebpf:"stamp"`
+	UpBegin         *ebpf.Program `ebpf:"up_begin"`
+	UpCore          *ebpf.Program `ebpf:"up_core"`
+	UpEnd           *ebpf.Program `ebpf:"up_end"`
 	Waited          *ebpf.Program `ebpf:"waited"`
 	Watchdog        *ebpf.Program `ebpf:"watchdog"`
 	WeightBegin     *ebpf.Program `ebpf:"weight_begin"`
@@ -317,6 +363,8 @@ func (p *txtracePrograms) Close() error {
 	return _TxtraceClose(
 		p.ActionBegin,
 		p.ActionEnd,
+		p.Arrive,
+		p.ArriveNode,
 		p.Attempt,
 		p.CompleteE1000e,
 		p.CompleteHardirq,
@@ -339,13 +387,21 @@ func (p *txtracePrograms) Close() error {
 		p.PollBegin,
 		p.PollEnd,
 		p.PutBack,
+		p.ResetBegin,
+		p.ResetEnd,
 		p.ResumeHandler,
 		p.ResumeRelease,
 		p.RunBegin,
 		p.RunEnd,
 		p.Sample,
 		p.Schedule,
+		p.Scheduled,
+		p.Served,
+		p.Stall,
 		p.Stamp,
+		p.UpBegin,
+		p.UpCore,
+		p.UpEnd,
 		p.Waited,
 		p.Watchdog,
 		p.WeightBegin,

@@ -87,7 +87,7 @@ var facts = []string{
 	"context", "bql", "complete.napi", "complete.hardirq", "tsq.throttle", "tsq.wfree", "tsq.resume", "tsq.release",
 }
 
-var absent = []string{"sojourn", "sample", "watchdog"}
+var absent = []string{"sojourn", "sample", "watchdog", "stall", "schedule", "reset", "delivery", "delivery.arrival"}
 
 func (s *sim) header() *capture.Header {
 	c := s.cfg

@@ -4,7 +4,9 @@ package accept
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -15,6 +17,8 @@ import (
 	"testing"
 
 	"github.com/txtrace/txtrace/internal/analysis"
+	"github.com/txtrace/txtrace/internal/capture"
+	"github.com/txtrace/txtrace/internal/event"
 	"github.com/txtrace/txtrace/internal/model"
 	"github.com/txtrace/txtrace/internal/report"
 )
@@ -22,6 +26,7 @@ import (
 // queueFloors are as floors: how often the rules of the extras are exercised.
 var queueFloors = map[string]analysis.U64{
 	"Q2": 1000, "Q3": 1000, "Q4": 300, "Q6": 1000, "Q8": 100, "Q9": 100, "G1": 1000, "G2": 1000,
+	"G3": 300, "G4": 1000, "L1": 1000, "L2": 100,
 }
 
 // TestQueues holds what txtrace says of the choice of queues and of batched
@@ -55,6 +60,13 @@ func TestQueues(t *testing.T) {
 	}
 	called("picks and netdev_core_pick_tx", picks+seen.queued["lo"].n, calls(t, dir, "picks"))
 	called("lists and netif_receive_skb_list_internal", lists, calls(t, dir, "lists"))
+	listed, delivered := extrasOf(t, file)
+	called("lists and those that came to the protocols", lists, delivered.n)
+	called("skbs that came to the protocols and softnet_stat", delivered.bytes, received)
+	called("schedules and __netif_reschedule", listed, calls(t, dir, "listed"))
+	if cores := calls(t, dir, "cores"); cores < delivered.n {
+		t.Errorf("%d lists came to the protocols in %d parts", delivered.n, cores)
+	}
 	same(t, "skbs of lists and softnet_stat", received, softnet(t, dir, "after")-softnet(t, dir, "before"))
 	if len(r.Picks) != 2 || len(r.GRO) != 2 {
 		t.Errorf("%d devices with picks, %d with lists", len(r.Picks), len(r.GRO))
@@ -64,6 +76,39 @@ func TestQueues(t *testing.T) {
 	}
 	if cache := variant(t, v, "pick-cache"); cache.State != analysis.StateProven || cache.Variant != string(model.PickCacheForever) {
 		t.Errorf("%+v", cache)
+	}
+}
+
+// extrasOf counts a capture's schedules, and its deliveries with the skbs that came
+// to the protocols.
+func extrasOf(t *testing.T, file string) (listed uint64, delivered sum) {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := capture.Open(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		it, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return listed, delivered
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch rec := it.Record.(type) {
+		case *event.Schedule:
+			if rec.What == event.ScheduleListed {
+				listed++
+			}
+		case *event.Delivery:
+			delivered.n++
+			delivered.bytes += uint64(rec.Passed)
+		}
 	}
 }
 

@@ -40,7 +40,7 @@ func (c *checkL1) completion(s *analysis.Completion) {
 
 // notice: a device without a link completes nothing, and no fault of it.
 func (c *checkL1) notice(n *analysis.Notice) {
-	if n.Device != nil {
+	if n.Device != nil && !n.OfStall() {
 		c.changed[n.Device] = n.Time
 	}
 }

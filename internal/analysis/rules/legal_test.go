@@ -80,6 +80,8 @@ func legal() *trace {
 	t.dummy()
 	t.shared()
 	t.purged(11, true)
+	t.scheduling()
+	t.delivered(3, 0)
 	t.alone(1514, sent{n: 1})
 	t.complete(t.dql.InFlight())
 	return t

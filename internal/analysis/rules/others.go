@@ -18,8 +18,6 @@ func Others() []analysis.Other {
 			"a batch begins below the limit, no list goes to a stopped queue, and a charge above the limit stops it", "D1", "B3", "B16"),
 		within("B6", "Every byte that was charged is completed, or forgotten by a reset.",
 			"others hold what moves, and B2 that nothing stays behind", "B2", "B5", "B8", "B13"),
-		notYet("B14", "The kernel reports a stall of the device only while it could send.",
-			"it needs tracepoint napi:dql_stall_detected (6.9 and later), and carrier and running of the device"),
 		unseen("B15", "Byte counters are compared modulo 2^32.",
 			"it is no property of a capture; the tests of internal/model and a case of a counter that wraps hold it"),
 
@@ -34,17 +32,11 @@ func Others() []analysis.Other {
 		unseen("S1", "Completions that make enough room start a queue that its driver stopped.",
 			"how much is enough is the driver's own (start threshold), and in no common structure; S2 holds what follows when none is left"),
 
-		notYet("L2", "A scheduled qdisc runs soon.",
-			"it needs __netif_reschedule, which tells when SCHED was set; N7 holds that it does within seconds"),
 		notYet("L4", "No packet waits for long in the ring between two veth.",
 			"it needs veth_xmit and veth_poll"),
 
 		notYet("N2", "What was enqueued while a lockless qdisc ran is taken by that run or by one that follows.",
 			"it needs tracepoint qdisc_enqueue, one record a packet"),
-		notYet("N3", "A stopped queue's qdisc is not run over and over for nothing.",
-			"it needs runs that gave nothing: they are counted, and not recorded, because one follows each send past a qdisc"),
-		notYet("N5", "A lockless qdisc is not reset while it is dequeued from.",
-			"it needs qdisc_reset and pfifo_fast_dequeue at both ends"),
 
 		notYet("O1", "A qdisc that is first in, first out sends each flow in the order of its enqueues.",
 			"it needs tracepoint qdisc_enqueue, one record a packet"),
@@ -64,11 +56,6 @@ func Others() []analysis.Other {
 			"it needs the hand-over in which tcp_wfree runs, and its skb"),
 		notYet("T7", "sk_wmem_alloc is the sum of the socket's packets on their way, and one.",
 			"it needs each packet of a socket, from its send to its free"),
-
-		notYet("G3", "A NAPI delivers each flow in the order of arrival.",
-			"it needs napi_gro_receive, one record a packet"),
-		notYet("G4", "Between a list and its protocols nothing is added.",
-			"it needs __netif_receive_skb_list behind it"),
 	}
 }
 

@@ -146,6 +146,10 @@ func kindOf(r event.Any) event.Kind {
 		return event.KindPacket
 	case *event.Sojourn:
 		return event.KindSojourn
+	case *event.Schedule:
+		return event.KindSchedule
+	case *event.Delivery:
+		return event.KindDelivery
 	}
 	return event.KindInvalid
 }

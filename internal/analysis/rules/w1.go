@@ -43,7 +43,7 @@ func (c *checkLately) at(q *analysis.Queue, ns uint64) {
 
 // notice: what is of the queue and later was handed out before, by a run.
 func (c *checkLately) notice(j *analysis.Judge, n *analysis.Notice, did string) {
-	if n.Queue == nil {
+	if n.Queue == nil || n.OfStall() {
 		return
 	}
 	switch last := *c.queues.At(n.Queue); {
