@@ -313,6 +313,9 @@ func (f *Facts) symbols(names []string) {
 		if len(fields) < 3 {
 			continue
 		}
+		if len(bytes.Trim(fields[0], "0")) > 0 {
+			f.Fields["kallsyms.addresses"] = true // not hidden by kernel.kptr_restrict
+		}
 		base, suffix, _ := bytes.Cut(fields[2], []byte("."))
 		if !want[string(base)] {
 			continue

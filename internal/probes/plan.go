@@ -132,7 +132,9 @@ func (f *Facts) gap(s Source) string {
 	}
 	for _, name := range s.Fields {
 		if !f.Fields[name] {
-			return fmt.Sprintf("%s is not there", name)
+			return name + " is not there" + map[string]string{
+				"kallsyms.addresses": " (CAP_SYSLOG, kernel.kptr_restrict below 2)",
+			}[name]
 		}
 	}
 	return ""

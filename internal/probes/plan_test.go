@@ -109,6 +109,10 @@ func TestPlanGaps(t *testing.T) {
 			"dequeue", "tracepoint qdisc_dequeue is not there", true},
 		{"other dql", func(f *Facts) { f.Fields["dql.order"] = false },
 			"bql", "dql.order is not there", false},
+		{"no KALLSYMS_ALL", func(f *Facts) { f.Functions["__per_cpu_offset"] = Function{} },
+			"symbols", "symbol __per_cpu_offset is not visible (CONFIG_KALLSYMS_ALL, kernel.kptr_restrict)", true},
+		{"hidden addresses", func(f *Facts) { f.Fields["kallsyms.addresses"] = false },
+			"symbols", "kallsyms.addresses is not there (CAP_SYSLOG, kernel.kptr_restrict below 2)", true},
 		{"no kallsyms", func(f *Facts) { f.Functions["softnet_data"] = Function{} },
 			"handover.more", "symbol softnet_data is not visible", false},
 	} {

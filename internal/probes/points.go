@@ -43,6 +43,10 @@ var points = []Point{
 		Sources: []Source{{Name: "BPF_FETCH", Backend: "btf", Fields: []string{"bpf.atomic_fetch"}}},
 	},
 	{
+		Fact: "symbols", Meaning: "symbols have addresses, by which per-CPU variables are found", Required: true,
+		Sources: []Source{{Name: "/proc/kallsyms", Backend: "btf", Symbols: []string{"__per_cpu_offset"}, Fields: []string{"kallsyms.addresses"}}},
+	},
+	{
 		Fact: "run", Meaning: "one __qdisc_run: quota, packets, state at both ends", Required: true,
 		Sources: []Source{{
 			Name: "fentry+fexit __qdisc_run", Backend: "btf",

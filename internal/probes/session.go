@@ -208,7 +208,8 @@ func (f *Facts) explain(object string, err error) error {
 	var ve *ebpf.VerifierError
 	switch {
 	case errors.As(err, &ve):
-		e.What = fmt.Sprintf("the verifier refused a program: %v", ve)
+		// A fault of the program or of the kernel: no reason for CI to skip.
+		e.What, e.Kind = fmt.Sprintf("the verifier refused a program: %v", ve), Broken
 	case strings.Contains(err.Error(), "kptr_restrict"):
 		e.What, e.Cause, e.Next = "kernel symbols are hidden", "CAP_SYSLOG is missing, or kernel.kptr_restrict is 2", grantLine
 	case errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES):
