@@ -45,6 +45,7 @@ type Extras struct {
 	Choice  Choice
 	Receive Receive
 	Packets bool // each call of the driver is recorded (--detail packet)
+	Sched   bool // how qdiscs come to be run is (--with sched)
 }
 
 // Completion says where a driver reports packets as sent.

@@ -26,6 +26,7 @@ type cpu struct {
 	ready  []*sender // have a packet to send, first come first
 	given  []packet  // of a load, to be sent by this CPU
 	output []*qdisc  // scheduled, for net_tx_action
+	acting bool      // it is under way
 	freed  []packet  // by hard interrupts, for net_tx_action
 	poll   []*queue  // of NAPI
 	acked  []*sender
@@ -165,6 +166,8 @@ func (c *cpu) netTxAction() {
 		return
 	}
 	c.lane.count(progActionBegin)
+	c.s.out.served(c)
+	c.acting = true
 	freed := swap(&c.freed, &c.freedNow)
 	for i := range freed {
 		freed[i].free(c)
@@ -177,6 +180,7 @@ func (c *cpu) netTxAction() {
 			q.release()
 		}
 	}
+	c.acting = false
 	c.lane.count(progActionEnd)
 }
 

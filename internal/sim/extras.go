@@ -10,7 +10,7 @@ import (
 	"github.com/txtrace/txtrace/internal/event"
 )
 
-func (e *Extras) any() bool { return e.Choice.On || e.Receive.On || e.Packets }
+func (e *Extras) any() bool { return e.Choice.On || e.Receive.On || e.Packets || e.Sched }
 
 func (e *Extras) checks() []check {
 	c, r := &e.Choice, &e.Receive
@@ -35,6 +35,7 @@ func (e *Extras) facts() (list []capture.Choice) {
 	add(e.Choice.On, "pick")
 	add(e.Receive.On, "gro", "gro.batch", "gro.poll")
 	add(e.Packets, "packet")
+	add(e.Sched, "schedule")
 	return list
 }
 
@@ -71,4 +72,40 @@ func (o *recorder) given(c *cpu, q *queue, g *giving, p *packet, more, took bool
 	}
 	r.Ifindex, r.Txq, r.Parent = Ifindex, uint16(q.index), c.parent()
 	put(o, c, &r.Header, &r, g.begin)
+}
+
+// listed records that a qdisc was put on its CPU's list, which is the last of
+// it, if such is wanted.
+func (o *recorder) listed(c *cpu, q *qdisc) {
+	if !o.s.cfg.Extras.Sched {
+		return
+	}
+	c.lane.count(progScheduled)
+	r := event.Schedule{
+		What: event.ScheduleListed, Qdisc: q.addr, QdiscFlags: q.flags, Handle: q.handle,
+		Waiting: uint32(len(c.output)), QdiscState: q.stateBits(),
+	}
+	if c.acting {
+		r.InAction = 1
+	}
+	r.Ifindex, r.Txq = Ifindex, q.txq
+	if q.txq != event.NoQueue {
+		r.TxqState = uint8(o.s.queues[q.index].state)
+	}
+	put(o, c, &r.Header, &r, 0)
+}
+
+// served records that net_tx_action takes the list.
+func (o *recorder) served(c *cpu) {
+	if !o.s.cfg.Extras.Sched {
+		return
+	}
+	if len(c.output) == 0 {
+		c.lane.filter(progServed)
+		return
+	}
+	c.lane.count(progServed)
+	r := event.Schedule{What: event.ScheduleServed, Waiting: uint32(len(c.output))}
+	r.Txq = event.NoQueue
+	put(o, c, &r.Header, &r, 0)
 }

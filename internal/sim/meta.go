@@ -44,6 +44,8 @@ const (
 	progDoneEnd
 	progGive
 	progGiven
+	progScheduled
+	progServed
 	programs
 )
 
@@ -78,6 +80,8 @@ var programList = [programs]capture.Program{
 	progDoneEnd:         {Name: "done_end", Hook: "fexit:napi_complete_done"},
 	progGive:            {Name: "give", Hook: "tp_btf:net_dev_start_xmit"},
 	progGiven:           {Name: "given", Hook: "tp_btf:net_dev_xmit"},
+	progScheduled:       {Name: "scheduled", Hook: "fentry:__netif_reschedule"},
+	progServed:          {Name: "served", Hook: "fentry:net_tx_action"},
 }
 
 // facts are those of internal/probes that a simulation has, and absent those
@@ -87,7 +91,7 @@ var facts = []string{
 	"context", "bql", "complete.napi", "complete.hardirq", "tsq.throttle", "tsq.wfree", "tsq.resume", "tsq.release",
 }
 
-var absent = []string{"sojourn", "sample", "watchdog", "stall", "schedule", "reset", "delivery", "delivery.arrival"}
+var absent = []string{"sojourn", "sample", "watchdog", "stall", "reset", "delivery", "delivery.arrival"}
 
 func (s *sim) header() *capture.Header {
 	c := s.cfg

@@ -96,6 +96,7 @@ func (q *qdisc) schedule(c *cpu) {
 		return
 	}
 	c.output = append(c.output, q)
+	q.s.out.listed(c, q)
 	c.wake()
 }
 

@@ -105,6 +105,7 @@ func anyConfig(t *rapid.T) Config {
 // segmented packet only.
 func anyExtras(t *rapid.T, c *Config) (e Extras) {
 	e.Packets = rapid.Bool().Draw(t, "packets recorded") && c.Kernel[model.SwitchDoorbell] != model.DoorbellSegments
+	e.Sched = rapid.Bool().Draw(t, "schedules recorded")
 	old := c.Kernel[model.SwitchPickCache] == model.PickCacheUnchecked
 	if rapid.Bool().Draw(t, "picks") && !(old && c.Senders.Protocol == TCP) {
 		e.Choice = Choice{

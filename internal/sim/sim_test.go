@@ -152,6 +152,7 @@ var table = map[string]func(*Config){
 	"lists":             receiving,
 	"lists, busy":       func(c *Config) { receiving(c); c.Extras.Receive.Busy = true },
 	"packets":           func(c *Config) { fill(c); c.Extras.Packets = true },
+	"schedules":         func(c *Config) { fill(c); c.Extras.Sched = true },
 	"hz 1000, no noise": func(c *Config) { fill(c); c.HZ = 1000; c.Costs.Jitter = 0 },
 }
 
@@ -160,7 +161,7 @@ var shows = map[string][]string{
 	"full": {"D1", "B16"}, "weight 8": {"D2", "D4"}, "infinite link": {"D2", "D4", "X5", "X6"}, "small ring": {"X5", "R5", "D5"},
 	"busy": {"R6", "R5"}, "no BQL": {"D9"}, "shared": {"D3", "D5"}, "tcp tso": {"T2", "T3"}, "limit_max": {"D1", "B11"},
 	"picks, xps": {"Q2", "Q3", "Q6", "Q8", "Q9"}, "picks, tcp": {"Q3", "Q4"}, "picks, driver": {"Q1"},
-	"lists": {"G1", "G2", "M5"}, "lists, busy": {"G1", "M5"}, "packets": {"W3"},
+	"lists": {"G1", "G2", "M5"}, "lists, busy": {"G1", "M5"}, "packets": {"W3"}, "schedules": {"L2"},
 }
 
 // Each is healthy, and not for want of anything to judge.

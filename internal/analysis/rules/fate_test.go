@@ -38,7 +38,7 @@ var fates = []fate{
 	{"C-A12", "an object larger than BQL takes", by("C-A12", "model.TestDQLObjectVariants"), ""},
 	{"C-A13", "BQL ends a list in its middle", by("C-A13"), ""},
 	{"C-A14", "a limit that has to grow does not", by("C-A14"), ""},
-	{"C-A15", "a stall that is not the NIC's", nil, "napi:dql_stall_detected is not recorded"},
+	{"C-A15", "a stall that is not the NIC's", by("C-A15", "C-A15-device"), ""},
 	{"C-A16", "BQL is reset with nothing in flight", by("C-A16"), ""},
 	{"C-A17", "XDP shares the queue, the watchdog blames the slow path", by("C-A17"), ""},
 	{"C-A18", "r8152's URBs do not feed the watchdog", by("C-A18"), ""},
@@ -57,7 +57,7 @@ var fates = []fate{
 
 	{"C-Q1", "the last packet waits in a lockless qdisc", by("C-Q2", "model.TestNolockVariants"), ""},
 	{"C-Q2", "the same by weak memory order", by("C-Q2"), ""},
-	{"C-Q3", "a stopped lockless qdisc is scheduled again and again", by("model.TestNolockStopped"), ""},
+	{"C-Q3", "a stopped lockless qdisc is scheduled again and again", by("C-Q3", "model.TestNolockStopped"), ""},
 	{"C-Q5", "a dequeue after deactivation", by("C-Q5"), ""},
 	{"C-Q7", "batches bounded by bytes alone", by("C-Q7"), ""},
 	{"C-Q8", "the quota counts batches", by("C-Q8"), ""},

@@ -33,6 +33,8 @@ import (
 //	complete N|all, snapshot, look, reset zero|min
 //	pick, list SEGS..., throttle, wfree, resume
 //	sysctl NAME BEFORE AFTER, removed, added, renamed
+//	again N                  net_tx_action comes N times to the qdisc and lists it again
+//	stall JIFFIES [link]     the kernel tells of a stall, with a link or without
 //	misses PROGRAM N         the kernel skipped a program; no record may follow
 //	ledger PROGRAM           the program's row of the footer; no record may follow
 //	lost                     the record before is lost
@@ -272,6 +274,17 @@ func (s *script) line(words []string) {
 		s.set(fields, t.snapshot())
 	case "look":
 		s.set(fields, t.look(event.Sample{}))
+	case "again":
+		for range arg(0) {
+			t.putOnList(1)
+			t.served()
+		}
+	case "stall":
+		device := uint8(deviceUp | event.DeviceNoCarrier)
+		if len(args) > 1 {
+			device = deviceUp
+		}
+		t.stalled(uint64(arg(0)), t.state, device)
 	case "reset":
 		t.dql.Reset(map[string]model.Variant{"zero": model.DQLResetZero, "min": model.DQLResetMin}[args[0]], t.jiffies)
 		t.state &^= event.StackXoff
