@@ -200,7 +200,7 @@ func (m *modelFlags) compare(ctx context.Context, t *tool, o *outputFlags, text 
 	}
 	for s := range p.Set {
 		if !sim.Replays(s) {
-			return usage("--what-if", string(s), "a replayed load does not reach it", "see txtrace model --help for what can be asked")
+			return usage("--what-if", string(s), "no replay comes to it", "choose from "+switchesThat(sim.Replays)+", xmit_more_limit, byte_cap")
 		}
 	}
 	if err := o.notOnto(path, "the capture that is read"); err != nil {

@@ -98,10 +98,21 @@ func (m *modelFlags) check(c *sim.Config) error {
 	}
 	for s := range m.variants {
 		if !sim.Plays(s) {
-			return usage("--variant", string(s), "the simulator does not come to it", "see txtrace model --help for what it plays")
+			return usage("--variant", string(s), "no simulation comes to it", "choose from "+switchesThat(sim.Plays))
 		}
 	}
 	return modelFailure(c.Validate())
+}
+
+// switchesThat are those of the model of which something is true.
+func switchesThat(is func(model.Switch) bool) string {
+	var list []string
+	for _, s := range model.Switches {
+		if is(s.Name) {
+			list = append(list, string(s.Name))
+		}
+	}
+	return strings.Join(list, ", ")
 }
 
 // override sets again what was typed, over what a recording says.
