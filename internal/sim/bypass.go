@@ -121,29 +121,34 @@ func settle(list []sends, packets uint64) {
 	for i := range list {
 		sum += list[i].want
 	}
-	left := int64(packets)
 	order := make([]*sends, len(list))
+	var made uint64
 	for i := range list {
 		s := &list[i]
 		s.want *= float64(packets) / sum
 		s.n = max(uint64(s.want+0.5), 1)
-		left -= int64(s.n)
+		made += s.n
 		order[i] = s
 	}
-	step := int64(1)
-	if left < 0 {
-		step = -1
-	}
-	slices.SortStableFunc(order, func(a, b *sends) int {
-		return cmp.Compare((b.want-float64(b.n))*float64(step), (a.want-float64(a.n))*float64(step))
-	})
-	for was := int64(0); left != 0 && left != was; {
-		was = left
+	lacks := func(s *sends) float64 { return s.want - float64(s.n) }
+	slices.SortStableFunc(order, func(a, b *sends) int { return cmp.Compare(lacks(b), lacks(a)) })
+	for made < packets {
+		each := max((packets-made)/uint64(len(order)), 1)
 		for _, s := range order {
-			if n := int64(s.n) + step; n > 0 && left != 0 {
-				s.n = uint64(n)
-				left -= step
-			}
+			n := min(each, packets-made)
+			s.n, made = s.n+n, made+n
+		}
+	}
+	slices.Reverse(order)
+	for made > packets {
+		order = slices.DeleteFunc(order, func(s *sends) bool { return s.n == 1 })
+		if len(order) == 0 {
+			return // more times than packets
+		}
+		each := max((made-packets)/uint64(len(order)), 1)
+		for _, s := range order {
+			n := min(each, made-packets, s.n-1)
+			s.n, made = s.n-n, made-n
 		}
 	}
 }

@@ -46,6 +46,12 @@ type Moment struct {
 	CPU       uint16
 }
 
+// with says whether a doorbell at a time brings it: from the hand-over's begin
+// on, and until a little later than it did.
+func (m *Moment) with(at uint64) bool {
+	return m.With != 0 && m.With <= at && at <= m.At+(m.At-m.With)/8
+}
+
 // Speed says that in a time the CPU got as much done as it usually does in
 // Work: it was interrupted, or its time was given to others.
 type Speed struct{ At, Took, Work uint64 }
@@ -210,9 +216,11 @@ func (l *loadState) interruptAt(s *sim, done uint64) uint64 {
 		return usual
 	}
 	i := max(find(l.load.Interrupts, at), l.nextIRQ)
-	if list := l.load.Interrupts; i < len(list) && list[i].With != 0 && list[i].With+beginNS <= at {
-		l.nextIRQ, l.irqCPU = i+1, int(list[i].CPU)
-		return at
+	for k := max(i-1, l.nextIRQ); k <= i && k < len(l.load.Interrupts); k++ {
+		if m := &l.load.Interrupts[k]; m.with(at - beginNS) {
+			l.nextIRQ, l.irqCPU = k+1, int(m.CPU)
+			return at
+		}
 	}
 	m := next(l.load.Interrupts, i, usual)
 	l.irqCPU = int(m.CPU)
