@@ -31,15 +31,15 @@ type Call struct {
 // Unlocked says that the driver takes frames without the core's transmit lock.
 func (c *Call) Unlocked() bool { return c.Flags&event.FlagUnlocked != 0 }
 
-// OddCalls names what the records of the calls say otherwise than the
+// Odd names what the records of the calls say otherwise than the
 // hand-over's own counts, or what no call can be; empty when they agree, or
 // when not each call has a record. The programs that told both ran one after
 // the other, under the queue's lock.
-func (h *Handover) OddCalls() string {
-	if !h.Whole || h.Cut() || len(h.Calls) != int(h.Attempts) {
-		return ""
+func (h *Handover) Odd() string {
+	if odd := h.odd(); odd != "" || !h.Whole || h.Cut() || len(h.Calls) != int(h.Attempts) {
+		return odd
 	}
-	var busy, bytes, charged, refused uint32
+	var busy, bytes, charged, refused, uncharged uint32
 	last := int32(0)
 	for i, c := range h.Calls {
 		switch {
@@ -47,10 +47,6 @@ func (h *Handover) OddCalls() string {
 			return "the first packet"
 		case c.Netns != h.Netns || c.Ifindex != h.Ifindex || c.Txq != h.Txq:
 			return "the queue of a call"
-		case int64(c.JiffiesEnd-c.JiffiesBegin) < 0:
-			return "jiffies, which ran back"
-		case c.Segs == 0 || c.Segs > c.Len:
-			return "the segments of a packet"
 		}
 		if last = c.RC; last == NetdevTxBusy {
 			busy++
@@ -58,6 +54,9 @@ func (h *Handover) OddCalls() string {
 		} else {
 			bytes += c.Len
 			charged += c.NumQueuedEnd - c.NumQueuedBegin
+			if c.NumQueuedEnd == c.NumQueuedBegin {
+				uncharged++
+			}
 		}
 	}
 	switch {
@@ -66,7 +65,7 @@ func (h *Handover) OddCalls() string {
 		return "the driver's answers"
 	case h.Rest == 0 && h.Busy == 0 && bytes != h.Bytes, bytes > h.Bytes:
 		return "the bytes"
-	case !h.Reset() && !h.Nested() && !h.Unlocked() && (charged != h.Hand.Charged || refused != h.BusyCharged):
+	case !h.Reset() && !h.Nested() && !h.Unlocked() && (charged != h.Hand.Charged || refused != h.BusyCharged || uncharged != h.Uncharged):
 		return "what was charged"
 	}
 	return ""

@@ -11,8 +11,11 @@ const kinFlags = event.QdiscOneTxQueue | event.QdiscNoLock | event.QdiscCPUStats
 // thing, or what no run can say; empty when they agree. One program told it to
 // the others, so no race is between them. It is asked of runs that are whole.
 func (r *Run) Odd() string {
-	if r.Empty > 1 {
+	switch {
+	case r.Empty > 1:
 		return "empty dequeues: the first one ends a run"
+	case r.Who > event.WhoNetTxAction:
+		return "who began it"
 	}
 	var packets, order, last uint32
 	for i := range r.Restarts {
@@ -20,6 +23,8 @@ func (r *Run) Odd() string {
 			switch {
 			case b.Qdisc != r.Qdisc || (b.QdiscFlags^r.QdiscFlags)&kinFlags != 0 || b.Netns != r.Netns || b.Ifindex != r.Ifindex:
 				return "the qdisc of a dequeue"
+			case !r.within(&b.Header) || r.OneTxQueue() && b.Txq != r.Txq:
+				return "where a dequeue was"
 			case b.Before != packets || b.Order != order:
 				return "what came before a dequeue"
 			case !b.adds():
@@ -33,6 +38,8 @@ func (r *Run) Odd() string {
 			switch {
 			case d.Qdisc != r.Qdisc || (d.QdiscFlags^r.QdiscFlags)&kinFlags != 0 || d.Netns != r.Netns || d.Ifindex != r.Ifindex:
 				return "the qdisc of a send"
+			case d.Handle != r.Handle || !r.within(&d.Header) || r.OneTxQueue() && d.Txq != r.Txq || d.Batch != nil && d.Txq != d.Batch.Txq:
+				return "where a send was"
 			case d.Batch != nil && !d.sends(d.Batch):
 				return "what a send was given"
 			}
@@ -42,6 +49,11 @@ func (r *Run) Odd() string {
 		return "the last dequeue"
 	}
 	return ""
+}
+
+// within says whether a record may be of the run's own task, one span deeper.
+func (r *Run) within(h *event.Header) bool {
+	return h.Pid == r.Pid && h.Context == r.Context && h.Depth == r.Depth+1 && h.Time >= r.Begin() && h.Time <= r.Time
 }
 
 // adds says whether the lengths of a list's ends fit its sum.

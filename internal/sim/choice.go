@@ -103,7 +103,7 @@ func (c *cpu) choose(p *packet) uint16 {
 	}
 	c.pass(20 * time.Nanosecond)
 	s.resized()
-	if conf.Reroute > 0 && f.sk.Route && s.random.below(uint64(conf.Reroute)) == 0 {
+	if conf.Reroute > 0 && p.socket() && f.sk.Route && s.random.below(uint64(conf.Reroute)) == 0 {
 		f.sk.SetRoute(true)
 		r.Rerouted = 1
 	}

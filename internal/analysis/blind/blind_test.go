@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/txtrace/txtrace/internal/analysis"
 )
 
 // row of the table: what became of the changes at places that a rule is known
@@ -22,7 +24,7 @@ type row struct{ tried, own, other, legal, missed int }
 // (legal_test.go): a right kernel may leave such a trace too.
 func TestBlind(t *testing.T) {
 	n := amount(t, 10_000)
-	tapes := append(recorded(t), simulated(t, 1, 100)...)
+	tapes := slices.Concat(recorded(t), queues(t), simulated(t, 1, 100))
 	r := rand.New(rand.NewPCG(4, 4))
 	type outcome struct {
 		*mutation
@@ -37,9 +39,11 @@ func TestBlind(t *testing.T) {
 		if m == nil {
 			continue
 		}
-		o := outcome{mutation: m, caught: failed(t, m.mutated().play(nil), variants(t, tape.variant))}
+		o := outcome{mutation: m, caught: caught(t, m)}
 		if len(o.caught) == 0 {
-			o.legal = legal(m)
+			if a := legal(m); a != nil {
+				o.legal = a.reason
+			}
 		}
 		m.recs = nil
 		if watches[m.place()] == nil {
@@ -105,4 +109,18 @@ func TestBlind(t *testing.T) {
 	if len(places) > 0 {
 		t.Logf("missed: %s", strings.Join(places, ", "))
 	}
+}
+
+// caught are the rules that a change breaks, and M1 where it says that something
+// is missing that the ledger knows of.
+func caught(t *testing.T, m *mutation) map[string]string {
+	t.Helper()
+	verdicts := judge(t, m.mutated().play(nil), variants(t, m.tape.variant))
+	ids := fails(t, m.tape.name, verdicts)
+	for _, r := range verdicts {
+		if r.ID == "M1" && r.Verdict == analysis.VerdictInconclusive {
+			ids[r.ID] = r.Reason
+		}
+	}
+	return ids
 }

@@ -12,66 +12,37 @@ import (
 
 // argument says of places why a change there that no rule catches is legal: a
 // right kernel and its recorder may leave such a trace. Where that depends on
-// the values, may tells.
+// the values, may tells (may_test.go).
 type argument struct {
 	places string // Kind.Field, * for any kind
 	reason string
 	may    func(m *mutation) bool
 }
 
-// truthy: the kernel's answer is yes or no.
-func truthy(m *mutation) bool { return (m.before != 0) == (m.after != 0) }
-
-// still: the change is one of bits that say nothing of what the qdisc is.
-func still(m *mutation) bool { const kin = 0x10 | 0x20 | 0x100; return (m.before^m.after)&kin == 0 }
-
-// empty: the record says that there was no hand-over in it.
-func empty(m *mutation) bool {
-	d, ok := m.tape.recs[m.index].(*event.Direct)
-	return ok && d.Handovers == 0
-}
-
-// bypassed: the record is of a send that no other record tells of.
-func bypassed(m *mutation) bool {
-	d, ok := m.tape.recs[m.index].(*event.Direct)
-	return ok && d.From == event.FromBypass
-}
-
-// unended: the run that the record is of has no record: recording ended first.
-func unended(m *mutation) bool {
-	h := m.tape.recs[m.index].Head()
-	return !slices.ContainsFunc(m.tape.recs, func(r event.Any) bool {
-		run, ok := r.(*event.Run)
-		return ok && run.CPU == h.CPU && run.ID() == h.Parent
-	})
-}
-
-// to says that the new value is v.
-func to(v uint64) func(*mutation) bool {
-	return func(m *mutation) bool { return m.after == v }
-}
-
 var arguments = []argument{
-	{"Direct.Hand.*", "a hand-over that is said not to have been is not looked at", empty},
 	{"Direct.QdiscFlags", "another qdisc", bypassed},
-	{"Dequeue.Before Dequeue.Order Dequeue.QdiscFlags Direct.QdiscFlags", "recording ended before the run did, which would tell", unended},
-	{"*.Hand.More", "the recorder may have had no way to read it", to(event.MoreUnknown)},
-	{"*.Hand.Attempts", "the driver's calls may not have been seen", to(0)},
-	{"*.Hand.DriverRC", "a driver may answer with any code below 15 for a packet that it took", func(m *mutation) bool { return int64(m.before) < 15 && int64(m.after) < 15 }},
+	{"Dequeue.Before Dequeue.Order Dequeue.Walked Dequeue.Qdisc Dequeue.QdiscFlags Direct.QdiscFlags Direct.Handle", "recording ended before the run did, which would tell", unended},
+	{"*.Hand.More *.More", "the recorder may have had no way to read it", to(event.MoreUnknown)},
+	{"*.Hand.DriverRC", "a driver may answer with any code below 15 for a packet that it took (M11 sees the last answer that is not the kernel's)", below15},
 	{"Direct.Validate", "the qdisc may have been reset, and this be another packet", func(m *mutation) bool { return m.before == 0 }},
-	{"*.Hand.Uncharged", "a driver may drop what it takes, and charge nothing for it", nil},
-	{"*.Hand.OwedAny", "BQL may have stopped the queue after any packet", nil},
+	{"*.Hand.Uncharged", "a driver may drop what it takes, and charge nothing for it", some},
+	{"*.Hand.OwedAny", "BQL may have stopped the queue after any packet", stopping},
 
 	// Who, where and when.
-	{"*.Pid", "another thread may have done it", nil},
-	{"*.Context", "it may have been done in another context", nil},
-	{"*.Depth *.Parent", "other spans may have been open around it", nil},
+	{"*.Pid *.Context", "another thread, in another context, may have done it (M11 sees the parts of a run)", outside},
+	{"*.Depth *.Parent", "other spans may have been open around it (M11 sees the parts of a run)", outside},
 	{"*.Time *.Dur", "it may have been, begun or ended at another time (M7, M8 and M11 see one that contradicts the others)", nil},
 	{"*.Txq *.Ifindex *.Netns", "it may be of another queue or device; what its own then lacks may not have been", nil},
-	{"*.Flags", "a record may say of itself what makes it worth less as evidence, or not", nil},
-	{"Run.Who Complete.Source Resume.Source", "another part of the kernel may have begun it, or looked", nil},
-	{"*.Handle *.Qdisc", "another qdisc", nil},
+	{"*.Flags", "a record may say of itself what makes it worth less as evidence", func(m *mutation) bool { return m.before&^m.after == 0 }},
+	{"*.Flags", "the record is not one that is judged by them, or has nothing that they put in doubt", nil},
+	{"Run.Who", "another part of the kernel may have begun it", upTo(event.WhoNetTxAction)},
+	{"Complete.Source", "another program may have looked", upTo(event.SourceXmit)},
+	{"Resume.Source", "the other one may have handled it", upTo(event.ResumeRelease)},
+	{"Run.Handle Direct.Handle Quiet.Handle", "another qdisc", nil},
+	{"Direct.Qdisc", "another qdisc", bypassed},
+	{"Sojourn.Qdisc", "another qdisc", nil},
 	{"*.First *.Last *.Hand.First *.RestFirst *.Hand.RestFirst *.Sock *.Birth", "a packet or socket may have any address", nil},
+	{"Packet.Skb", "a packet may have any address, but the first of a list that is told of", notFirst},
 
 	// What others change at any time.
 	{"*.NumQueued *.NumCompl *.AdjLimit *.NumQueuedBegin *.NumQueuedEnd *.NumComplBegin *.NumComplEnd *.AdjLimitBegin *.AdjLimitEnd " +
@@ -87,44 +58,72 @@ var arguments = []argument{
 	// What packets, sockets and administrators may be.
 	{"*.Bytes *.FirstLen *.LastLen *.PktLen *.GsoSegs *.Walked *.Packets *.Hand.Bytes",
 		"other packets (M11 sees it where two records tell of the same)", nil},
-	{"Run.TxWeight Complete.Limit Complete.MinLimit Complete.MaxLimit Complete.SlackHoldTime Throttle.LimitSysctl Throttle.TxDelay",
+	{"Packet.Len Packet.Segs Packet.RC Packet.NumQueuedBegin Packet.NumQueuedEnd",
+		"another packet, of a hand-over that no other record tells of or that is told of in part", untold},
+	{"Packet.Len Packet.Segs", "another packet, of a list that was left in part or came merged", nil},
+	{"Packet.RC", "a driver may answer with any code below 15 for a packet that it took", below15},
+	{"Packet.JiffiesBegin Packet.JiffiesEnd", "the call may have taken longer", func(m *mutation) bool { return inCall(m) }},
+	{"Packet.TransStart Packet.JiffiesBegin Packet.JiffiesEnd", "a packet that the driver did not take, or a driver that keeps the time itself", func(m *mutation) bool { return !timed(m) }},
+	{"Run.TxWeight Complete.Limit Complete.MinLimit Complete.MaxLimit Complete.SlackHoldTime Throttle.LimitSysctl Throttle.TxDelay GRO.Batch",
 		"an administrator may write it", nil},
 	{"Complete.LastObjCnt Complete.PrevLastObjCnt Complete.PrevNumQueued Complete.PrevOvlimit Complete.LowestSlack Complete.SlackStartTime Complete.NumCompleted",
 		"a history of completions, resets or writes ends there (model.Explain finds one)", nil},
 	{"Complete.Jiffies", "more or less time may have passed (M11 sees jiffies run back)", nil},
-	{"Throttle.* Wfree.* Resume.*", "a socket may be so (T2 and T3 play the kernel's own rule on it)", nil},
+	{"Throttle.PacingRate Throttle.PacingStatus Throttle.PacingShift Throttle.Truesize Throttle.Rtx Throttle.Factor Throttle.WmemBegin Throttle.WmemEnd Throttle.Freed Throttle.QueueEmpty Throttle.Overlap Throttle.TSQBegin Throttle.TSQEnd",
+		"a socket may be so: the model holds it back, too, or a free was under way", nil},
+	{"Wfree.WmemBegin Wfree.WmemEnd Wfree.Truesize Wfree.Ksoftirqd Wfree.Overlap Wfree.TSQBegin Wfree.TSQEnd Resume.Wmem Resume.TSQ",
+		"a socket may be so: the model leaves it the same flags, or another free was under way", nil},
+	{"Pick.*", "the model gives that queue for it, too", possiblePick},
+	{"Pick.*", "what changes in a device, its maps or a socket meanwhile leaves the choice in doubt", doubtful},
+	{"Picks.*", "as many may have been chosen so", nil},
+	{"GRO.NAPI GRO.NapiID GRO.RxQueue", "another NAPI", nil},
+	{"GRO.Skbs GRO.Segs GRO.LastSegs GRO.RxCount", "the model lets that list go up, too", possibleList},
+	{"GRO.Within", "a driver may be done or not (M11 ties the poll to what it began with)", nil},
+	{"Sojourn.*", "a packet may wait for any time, and of the stamps any number be lost", nil},
 
 	// How a send may go.
-	{"Run.Empty", "a run may end with an empty dequeue, or not", func(m *mutation) bool { return m.after <= 1 }},
-	{"*.Result *.Validate *.Hand.More", "an answer of yes or no, whatever the number", truthy},
-	{"Direct.Handovers", "validation may drop the list; a hand-over of the same queue may be nested (netpoll)", func(m *mutation) bool { return m.after != 1 }},
+	{"Run.Empty", "a run may end with an empty dequeue, or not", upTo(1)},
+	{"*.Result *.Validate *.Hand.More *.More", "an answer of yes or no, whatever the number", truthy},
+	{"Packet.More", "a hand-over that no other record tells of", untold},
+	{"Direct.Handovers", "a hand-over of the same queue may be nested (netpoll)", func(m *mutation) bool { return m.after > 1 }},
 
 	// The recorder's own.
 	{"Notice.*", "the world may have changed so", nil},
-	{"Ledger.*", "totals on the way; those that are added up are the footer's", nil},
+	{"Ledger.*", "totals on the way, below those at the end", nil},
 	{"Quiet.*", "other plain sends may have been", nil},
-	{"*.drop *.twice *.swap", "no recorder writes it: a number is taken when the record is made, so that what is missing leaves a gap (TestLoss), none comes twice and each has its place", nil},
+	{"*.drop", "what the recorder itself would have told may not have been", own},
+	{"*.drop", "a CPU's only record: a last number of 0 may mean that none was taken", only},
+	{"*.twice", "another like it may have been: the ledger may be read before the last record is made", nil},
+	{"*.swap", "an interrupt, or another task, came between the clock and the number, or both have the same time", interrupted},
+	{"*.swap", "the recorder's own are not numbered in the order of time", own},
 }
 
-// legal is the argument for a change, empty if there is none.
-func legal(m *mutation) string {
+// legal is the argument for a change, nil if there is none.
+func legal(m *mutation) *argument {
 	for i := range arguments {
 		a := &arguments[i]
 		for _, place := range strings.Fields(a.places) {
 			kind, what, _ := strings.Cut(place, ".")
-			if (kind == "*" || kind == m.kind) && (what == "*" || what == m.what || what == "Hand.*" && strings.HasPrefix(m.what, "Hand.")) && (a.may == nil || a.may(m)) {
-				return a.reason
+			if (kind == "*" || kind == m.kind) && (what == m.what || what == "*" && m.changed != nil) && (a.may == nil || a.may(m)) {
+				return a
 			}
 		}
 	}
-	return ""
+	return nil
 }
 
-// No argument is for nothing.
+// No argument is for nothing, and none is said twice of a place.
 func TestArguments(t *testing.T) {
-	for _, a := range arguments {
+	for i := range arguments {
+		a := &arguments[i]
 		if a.reason == "" || a.places == "" {
 			t.Errorf("%+v", a)
+		}
+		for k := range arguments[:i] {
+			b := &arguments[k]
+			if b.may == nil && slices.ContainsFunc(strings.Fields(a.places), func(p string) bool { return slices.Contains(strings.Fields(b.places), p) }) {
+				t.Errorf("%q is said after %q, which needs no more", a.reason, b.reason)
+			}
 		}
 	}
 }

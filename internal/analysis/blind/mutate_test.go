@@ -21,6 +21,9 @@ type mutation struct {
 	before uint64
 	after  uint64
 	recs   []event.Any
+
+	changed event.Any     // the record with a field changed, nil for others
+	swapped *event.Header // the next one of its CPU, with which it was swapped
 }
 
 // place names what was changed, whatever its value.
@@ -46,7 +49,7 @@ func fieldsOf(t reflect.Type, prefix string, at []int) (list []field) {
 			list = append(list, fieldsOf(f.Type, "Hand.", where)...)
 		case f.Type.Kind() == reflect.Struct:
 			list = append(list, fieldsOf(f.Type, prefix, where)...)
-		case f.Type.Kind() == reflect.Array, f.Name == "Kind", f.Name == "CPU", f.Name == "Seq": // text and padding; what the reader checks
+		case f.Type.Kind() == reflect.Array, f.Name == "Kind", f.Name == "CPU", f.Name == "Seq", f.Name == "Pad": // text and padding; what the reader checks
 		default:
 			list = append(list, field{prefix + f.Name, where})
 		}
@@ -104,7 +107,7 @@ func mutate(t *tape, r *rand.Rand) *mutation {
 		m.after = v.Uint()
 	}
 	m.recs = slices.Clone(t.recs)
-	m.recs[m.index] = now
+	m.recs[m.index], m.changed = now, now
 	if m.before == m.after {
 		return nil
 	}
@@ -137,7 +140,7 @@ func (m *mutation) swap() *mutation {
 		}
 		a, b := copyOf(was), copyOf(other)
 		a.Head().Seq, b.Head().Seq = b.Head().Seq, a.Head().Seq
-		m.what = "swap"
+		m.what, m.swapped = "swap", other.Head()
 		m.recs = slices.Clone(m.tape.recs)
 		m.recs[m.index], m.recs[j] = b, a
 		return m

@@ -226,7 +226,7 @@ func TestWrongLimits(t *testing.T) {
 func TestWrongLimitsLost(t *testing.T) {
 	mark := func(t *trace) int { // a record of another CPU
 		t.cpu = 1
-		t.put(&event.Wfree{TSQBegin: 1, TSQEnd: 2}, 0)
+		t.put(&event.Wfree{TSQBegin: 1, TSQEnd: 2, WmemBegin: 2305, Truesize: 2304}, 0)
 		t.cpu = 0
 		return len(t.recs) - 1
 	}

@@ -171,7 +171,7 @@ var controls = map[string]func() *trace{
 		t := newTrace()
 		r := t.run()
 		r.dequeue(5, 142, 0)
-		d := &event.Direct{Qdisc: r.rec.Qdisc, QdiscFlags: t.qflags, First: r.last.First, Packets: 5, Bytes: 5 * 142, GsoSegs: 5, PktLen: 5 * 142, Validate: 1, Result: 1, From: event.FromDequeue}
+		d := &event.Direct{Qdisc: r.rec.Qdisc, QdiscFlags: t.qflags, Handle: r.rec.Handle, First: r.last.First, Packets: 5, Bytes: 5 * 142, GsoSegs: 5, PktLen: 5 * 142, Validate: 1, Result: 1, From: event.FromDequeue}
 		d.Parent = r.parent()
 		r.rec.Directs++
 		t.put(d, t.now)

@@ -139,8 +139,8 @@ func (t *trace) shared() *event.Dequeue {
 	was := *t
 	t.ifindex, t.qflags, t.kind = 4, 0, "pfifo"
 	r := t.run()
-	d := r.dequeue(9, 142, 3)
 	t.txq = 1
+	d := r.dequeue(9, 142, 3)
 	r.send(sent{noBQL: true})
 	t.txq = 0
 	r.end()

@@ -56,7 +56,7 @@ func TestLossFoundLater(t *testing.T) {
 	tr.dql.NumQueued += 100_000
 	tr.complete(1000)
 	tr.cpu = 1
-	tr.put(&event.Wfree{TSQBegin: 1, TSQEnd: 2}, 0)
+	tr.put(&event.Wfree{TSQBegin: 1, TSQEnd: 2, WmemBegin: 2305, Truesize: 2304}, 0)
 	tr.cpu = 0
 	tr.state = 0
 	r := tr.run()
@@ -65,8 +65,8 @@ func TestLossFoundLater(t *testing.T) {
 	r.end()
 	tr.tick(1_000_000)
 	tr.cpu = 1
-	tr.put(&event.Wfree{TSQBegin: 1, TSQEnd: 2}, 0)
-	tr.put(&event.Wfree{TSQBegin: 1, TSQEnd: 2}, 0)
+	tr.put(&event.Wfree{TSQBegin: 1, TSQEnd: 2, WmemBegin: 2305, Truesize: 2304}, 0)
+	tr.put(&event.Wfree{TSQBegin: 1, TSQEnd: 2, WmemBegin: 2305, Truesize: 2304}, 0)
 	tr.expect(t, "B16", "auto", analysis.VerdictFail)
 	n := len(tr.recs)
 	res := tr.analyze(t, "auto", func(i int) bool { return i == n-2 })
@@ -82,8 +82,8 @@ func TestLossOfAnotherCPU(t *testing.T) {
 	tr.snapshot()
 	at := len(tr.recs)
 	tr.cpu = 1
-	tr.put(&event.Wfree{TSQBegin: 1, TSQEnd: 2}, 0) // or a snapshot of the queue
-	tr.put(&event.Wfree{TSQBegin: 1, TSQEnd: 2}, 0)
+	tr.put(&event.Wfree{TSQBegin: 1, TSQEnd: 2, WmemBegin: 2305, Truesize: 2304}, 0) // or a snapshot of the queue
+	tr.put(&event.Wfree{TSQBegin: 1, TSQEnd: 2, WmemBegin: 2305, Truesize: 2304}, 0)
 	tr.cpu = 0
 	tr.dql.NumQueued += 100_000
 	tr.complete(142)

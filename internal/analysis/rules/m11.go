@@ -4,6 +4,7 @@ package rules
 
 import (
 	"github.com/txtrace/txtrace/internal/analysis"
+	"github.com/txtrace/txtrace/internal/event"
 )
 
 var m11 = analysis.Rule{
@@ -15,11 +16,21 @@ var m11 = analysis.Rule{
 	Needs:      []string{"handover.attempts"},
 	Hooks:      append([]string{"qdisc_dequeue"}, attemptHooks...),
 	Strength:   analysis.Exact,
-	Antecedent: "a run or hand-over that was seen from begin to end, or a snapshot of a queue",
+	Antecedent: "a run or hand-over that was seen from begin to end, or a record that one program makes by itself",
 	Gate:       true,
 	New: func(j *analysis.Judge) analysis.Checks {
 		c := &checkM11{j: j}
-		return analysis.Checks{Run: c.run, Direct: c.direct, Handover: c.handover, Completion: c.completion}
+		return analysis.Checks{
+			Run: c.run, Direct: c.direct, Handover: c.handover, Completion: c.completion,
+			Call:     func(p *analysis.Call) { c.alone(&p.Header, "a call of a driver", p.Odd()) },
+			Pick:     func(p *analysis.Pick) { c.alone(&p.Header, "a choice of a queue", p.Odd()) },
+			Picks:    func(p *analysis.Picks) { c.alone(&p.Header, "a count of choices", p.Odd()) },
+			List:     func(l *analysis.List) { c.alone(&l.Header, "a list of received packets", l.Odd()) },
+			Throttle: func(t *analysis.Throttle) { c.alone(&t.Header, "a socket that was held back", t.Odd()) },
+			Resume:   func(r *analysis.Resume) { c.alone(&r.Header, "a socket that goes on", r.Odd()) },
+			Quiet:    func(q *analysis.Quiet) { c.alone(&q.Header, "a count of sends", q.Odd()) },
+			Wfree:    func(w *analysis.Wfree) { c.alone(&w.Header, "a free", w.Odd()) },
+		}
 	},
 }
 
@@ -33,6 +44,16 @@ type lastM11 struct {
 	numQueued uint32
 	jiffies   uint64
 	writer    analysis.Writer
+}
+
+// alone holds a record that one program made by itself: some things it cannot
+// say.
+func (c *checkM11) alone(h *event.Header, what, odd string) {
+	if odd == "" {
+		c.j.Held()
+		return
+	}
+	c.j.Broken(func() *analysis.Evidence { return analysis.Show(nil, h, "%s says what none can: %s", what, odd) })
 }
 
 // run: its dequeues, their packets and its directs were counted by programs
@@ -63,6 +84,10 @@ func (c *checkM11) run(r *analysis.Run) {
 // dequeued it, and what did not come out of the qdisc was validated: only what
 // a driver gave back has been before.
 func (c *checkM11) direct(d *analysis.Direct) {
+	if odd := d.Odd(); odd != "" {
+		c.alone(&d.Header, "a send", odd)
+		return
+	}
 	if d.Origin() && (!d.Bypass() || d.Validate != 0 || !d.Whole) && (!d.Dequeued() || d.Parent != 0) {
 		return
 	}
@@ -91,10 +116,10 @@ func (c *checkM11) kin(r *analysis.Run) {
 // none did, and the kernel's answer is the last one's, or that the queue is busy
 // when packets were left.
 func (c *checkM11) handover(h *analysis.Handover) {
-	if h.Partial() || h.Attempts == 0 {
+	if h.Partial() {
 		return
 	}
-	if odd := h.OddCalls(); odd != "" {
+	if odd := h.Odd(); odd != "" {
 		c.j.BrokenIf(analysis.Claim{Order: true}, func() *analysis.Evidence {
 			e := analysis.Show(h.Queue, &h.Header, "a hand-over and the records of its calls do not fit: %s", odd)
 			for _, call := range h.Calls {
@@ -103,6 +128,9 @@ func (c *checkM11) handover(h *analysis.Handover) {
 			return e.With("attempts", "", int64(h.Attempts)).With("busy", "", int64(h.Busy)).With("bytes", "bytes", int64(h.Bytes)).
 				With("charged", "bytes", int64(h.Hand.Charged))
 		})
+		return
+	}
+	if h.Attempts == 0 {
 		return
 	}
 	all := h.Rest == 0 && h.Taken() > 0
@@ -135,6 +163,10 @@ func (c *checkM11) handover(h *analysis.Handover) {
 // otherwise). num_queued is read after num_completed, so only a reset
 // between the two may show less; then it fell.
 func (c *checkM11) completion(s *analysis.Completion) {
+	if odd := s.Odd(); odd != "" {
+		c.alone(&s.Header, "a snapshot of a queue", odd)
+		return
+	}
 	if s.Torn() {
 		return
 	}

@@ -33,7 +33,7 @@ func (t *trace) pick(change func(*event.Pick)) *event.Pick {
 
 // choose makes a pick one to a queue.
 func choose(p *event.Pick, queue uint16) {
-	p.Index, p.After, p.Mapping = uint32(queue), queue, queue
+	p.Index, p.Txq, p.After, p.Mapping = uint32(queue), queue, queue, queue
 }
 
 // by makes it one by XPS.
@@ -58,7 +58,7 @@ func (t *trace) picking() {
 	t.pick(func(p *event.Pick) { aged(p, 251, 250) })
 	t.pick(func(p *event.Pick) { p.Select = 1; choose(p, 3) })
 	t.pick(func(p *event.Pick) { forwarded(p, 6) })
-	t.own(&event.Picks{PickCounts: event.PickCounts{Kept: 100, Again: 20, Unkept: 3, Driver: 7, Hashed: 13, Mapped: 10}})
+	t.own(&event.Picks{PickCounts: event.PickCounts{Bytes: 130 * 1514, Kept: 100, Again: 20, Unkept: 3, Driver: 7, Hashed: 13, Mapped: 10}})
 	picks := last[event.Picks](t, 0)
 	picks.Ifindex, picks.Netns, picks.Txq = t.ifindex, 7, 2
 }

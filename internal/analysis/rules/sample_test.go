@@ -96,6 +96,25 @@ func init() {
 	} {
 		spoils["M11"] = append(spoils["M11"], spoiled{spoil: func(t *trace) { spoil(first[event.Packet](t)) }})
 	}
+	for _, spoil := range []func(*trace){
+		func(t *trace) { first[event.Pick](t).Txq++ },
+		func(t *trace) { first[event.Pick](t).StampEnd = 1 },
+		func(t *trace) { first[event.Picks](t).Hashed = 1000 },
+		func(t *trace) { first[event.GRO](t).Held = event.HeldUnknown },
+		func(t *trace) { first[event.GRO](t).LastSegs = 0 },
+		func(t *trace) { first[event.Wfree](t).TSQBegin = 0 },
+		func(t *trace) { first[event.Throttle](t).TSQEnd = 0 },
+		func(t *trace) { first[event.Dequeue](t).Pid++ },
+		func(t *trace) { first[event.Dequeue](t).Txq++ },
+		func(t *trace) {
+			where(t, func(d *event.Direct) bool { return d.From == event.FromDequeue && d.Handovers > 0 }).Handovers = 0
+		},
+		func(t *trace) {
+			where(t, func(d *event.Direct) bool { return d.Handovers > 0 && d.Hand.Attempts > 0 }).Hand.Attempts = 0
+		},
+	} {
+		spoils["M11"] = append(spoils["M11"], spoiled{spoil: spoil})
+	}
 	unknown := left(0)
 	unknown.First = 0
 	spoils["N1"] = []spoiled{{spoil: stuck(left(0))}, {spoil: stuck(unknown), suspect: true}}

@@ -86,6 +86,9 @@ func (t *trace) put(r event.Any, begin uint64) {
 	if h.Context == 0 {
 		h.Context = event.ContextSoftirq
 	}
+	if h.Parent != 0 {
+		h.Depth = 1
+	}
 	if begin != 0 {
 		h.Dur = uint32(t.now - begin)
 	}
