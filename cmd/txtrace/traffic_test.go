@@ -79,7 +79,7 @@ func (t *traffic) run(n, left uint32) {
 	d := &event.Dequeue{Qdisc: qdisc, First: t.skb, Last: t.skb + uint64(n), Packets: n, Walked: n, Bytes: bytes,
 		FirstLen: packetLen, LastLen: packetLen, GsoSegs: n, PktLen: bytes, Qlen: left, QdiscFlags: r.QdiscFlags,
 		NumQueued: t.dql.NumQueued, NumCompl: t.dql.NumCompleted, AdjLimit: t.dql.AdjLimit}
-	d.Parent = uint32(begin)
+	d.Parent, d.Depth = uint32(begin), 1
 	t.put(d, event.KindDequeue, 0, 0)
 	directBegin := t.now + 100
 	h := event.Hand{First: t.skb, Packets: n, Bytes: bytes, Attempts: n, Charged: bytes, OwedAny: 1, OwedDrv: 1,
@@ -91,7 +91,7 @@ func (t *traffic) run(n, left uint32) {
 	h.NumQueuedEnd, h.NumComplEnd, h.AdjLimitEnd = t.dql.NumQueued, t.dql.NumCompleted, t.dql.AdjLimit
 	x := &event.Direct{Qdisc: qdisc, First: t.skb, Packets: n, Bytes: bytes, GsoSegs: n, PktLen: bytes,
 		QdiscFlags: r.QdiscFlags, Handle: r.Handle, Handovers: 1, Validate: 1, Result: 1, From: event.FromDequeue, Hand: h}
-	x.Parent = uint32(begin)
+	x.Parent, x.Depth = uint32(begin), 1
 	t.put(x, event.KindDirect, 0, directBegin)
 	r.NumQueuedEnd, r.NumComplEnd, r.AdjLimitEnd = t.dql.NumQueued, t.dql.NumCompleted, t.dql.AdjLimit
 	t.put(r, event.KindRun, 0, begin)

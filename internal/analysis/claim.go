@@ -16,6 +16,10 @@ type Claim struct {
 	// Order says that the records of a CPU came in their order: one that came
 	// late speaks against it.
 	Order bool
+	// Qdisc, unless zero, says that no other CPU than this one worked on it about
+	// the end of Over: Judge.Met tells of one that did.
+	Qdisc uint64
+	CPU   uint16
 	// Clear says that the instance shows by itself what its rule is about: its
 	// evidence goes before that of others.
 	Clear bool
@@ -101,6 +105,16 @@ func (p *pending) take(wrong func(*instance) bool) (taken []instance) {
 func (j *Judge) lost(s Span) {
 	if len(j.wait.over) > 0 {
 		j.withdraw(Lost, func(in *instance) bool { return in.claim.Over != (Span{}) && in.claim.Over.meets(s) })
+	}
+}
+
+// Met tells that a CPU worked on a qdisc at a time, which may have been before
+// what another did that is only said to have been earlier.
+func (j *Judge) Met(qdisc uint64, cpu uint16, latest uint64) {
+	if len(j.wait.over) > 0 {
+		j.withdraw(Race, func(in *instance) bool {
+			return in.claim.Qdisc == qdisc && in.claim.CPU != cpu && latest <= in.claim.Over.To
+		})
 	}
 }
 

@@ -8,6 +8,12 @@ import "github.com/txtrace/txtrace/internal/event"
 // all of it, in an order that is known. Each function names the first that one
 // says, empty if there is none.
 
+// Alone is a record of which Odd can be asked.
+type Alone interface {
+	Head() *event.Header
+	Odd() string
+}
+
 // bools says that each is 0 or 1.
 func bools(list ...uint8) bool {
 	for _, b := range list {
@@ -27,8 +33,8 @@ func (p *Pick) Odd() string {
 		return "neither yes nor no"
 	case p.QueuesBegin == 0 || p.QueuesEnd == 0:
 		return "a device without queues"
-	case p.JiffiesEnd < p.JiffiesBegin || p.Since > p.Time || p.Birth > p.Time || p.Since < p.Birth:
-		return "times that ran back"
+	case p.JiffiesEnd < p.JiffiesBegin:
+		return "jiffies that ran back"
 	case p.Stamped == 0 && p.StampBegin|p.StampEnd|uint64(p.Reselect) != 0, max(p.StampBegin, p.StampEnd) > p.JiffiesEnd:
 		return "the time of a socket's queue"
 	case p.Full == 0 && (p.Sock|p.Birth|p.Since != 0 || p.Route|p.Rerouted|p.Stamped|p.Overlap != 0), p.Full != 0 && p.State == 0:
@@ -112,7 +118,7 @@ func (w *Wfree) Odd() string {
 		return "a socket that was not throttled"
 	case w.WmemBegin < w.Truesize || w.Truesize == 0:
 		return "more freed than there was"
-	case w.Birth > w.Time || !bools(w.Ksoftirqd, w.Overlap):
+	case !bools(w.Ksoftirqd, w.Overlap):
 		return "neither yes nor no"
 	}
 	return ""
@@ -123,7 +129,7 @@ func (t *Throttle) Odd() string {
 	switch {
 	case t.TSQBegin&event.TSQThrottled != 0 || t.TSQEnd&(event.TSQThrottled|event.TSQQueued) == 0:
 		return "a socket that was not newly throttled"
-	case t.Rtx > event.RtxMore || t.Birth > t.Time || !bools(t.Overlap, t.QueueEmpty):
+	case t.Rtx > event.RtxMore || !bools(t.Overlap, t.QueueEmpty):
 		return "neither yes nor no"
 	}
 	return ""
@@ -131,8 +137,8 @@ func (t *Throttle) Odd() string {
 
 // Odd of a socket that goes on.
 func (r *Resume) Odd() string {
-	if r.Source > event.ResumeRelease || r.Birth > r.Time {
-		return "who did it, or when"
+	if r.Source > event.ResumeRelease {
+		return "who did it"
 	}
 	return ""
 }

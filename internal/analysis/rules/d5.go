@@ -18,7 +18,7 @@ var d5 = analysis.Rule{
 	Strength:   analysis.Exact,
 	Antecedent: "a batch from gso_skb, or one that was not validated",
 	New: func(j *analysis.Judge) analysis.Checks {
-		c := &checkD5{j: j, parked: make(map[uint64]parkedD5)}
+		c := &checkD5{j: j, parked: make(map[uint64]parkedD5), turns: make(turns)}
 		return analysis.Checks{Batch: c.batch, Direct: c.direct}
 	},
 }
@@ -32,10 +32,15 @@ type parkedD5 struct {
 type checkD5 struct {
 	j      *analysis.Judge
 	parked map[uint64]parkedD5 // by qdisc
+	turns  turns
 }
 
 // direct is the only one that puts something into gso_skb.
-func (c *checkD5) direct(d *analysis.Direct) { c.saw(d.Qdisc, d.GsoQlenEnd, d.Time) }
+func (c *checkD5) direct(d *analysis.Direct) {
+	c.turns.took(d.Qdisc, d.CPU, d.Begin(), d.Time)
+	c.j.Met(d.Qdisc, d.CPU, d.Begin()-clockError)
+	c.saw(d.Qdisc, d.GsoQlenEnd, d.Time)
+}
 
 func (c *checkD5) saw(qdisc uint64, packets uint32, time uint64) {
 	if _, known := c.parked[qdisc]; known || len(c.parked) < maxQdiscs {
@@ -44,10 +49,17 @@ func (c *checkD5) saw(qdisc uint64, packets uint32, time uint64) {
 }
 
 func (c *checkD5) batch(b *analysis.Batch) {
+	c.turns.took(b.Qdisc, b.CPU, b.Time, b.Time)
+	c.j.Met(b.Qdisc, b.CPU, b.Time-clockError)
 	before, known := c.parked[b.Qdisc]
 	c.saw(b.Qdisc, b.GsoQlen, b.Time)
 	if known && before.packets == 0 && before.time < b.Time && b.GsoQlen == 0 && b.Direct != nil && b.Direct.Validate == 0 {
-		c.j.BrokenIf(analysis.Claim{Over: analysis.Span{From: before.time, To: b.Time}}, func() *analysis.Evidence {
+		if !c.turns.sure(b.Qdisc, before.time) {
+			c.j.Undecided(analysis.Race)
+			return
+		}
+		claim := analysis.Claim{Over: analysis.Span{From: before.time, To: b.Time}, Qdisc: b.Qdisc, CPU: b.CPU}
+		c.j.BrokenIf(claim, func() *analysis.Evidence {
 			return analysis.Show(b.Queue, &b.Header, "a batch of %d packets was not validated although gso_skb, where such come from, was empty", b.Listed()).
 				Record(&b.Direct.Header).With("packets", "packets", int64(b.Listed())).With("validate", "", 0).
 				With("seen_empty_before", "ns", int64(b.Time-before.time))
@@ -64,15 +76,13 @@ func judgeD5(j *analysis.Judge, b *analysis.Batch) {
 		return
 	}
 	again := b.Direct != nil && b.Direct.Validate != 0
-	if again && !b.Queue.NoESPOffload() {
-		j.Undecided("xfrm offload may ask for it")
-		return
-	}
 	j.Weigh(analysis.Claim{}, func(s analysis.Setting) (analysis.Outcome, string) {
 		switch {
-		case again,
-			!model.LegalFromGSOSkb(s.First, int(b.Listed())),
-			s.First == model.RequeueWhole && b.GsoQlen > 0:
+		case !model.LegalFromGSOSkb(s.First, int(b.Listed())), s.First == model.RequeueWhole && b.GsoQlen > 0:
+			return analysis.Broken, ""
+		case again && !b.Queue.NoESPOffload():
+			return analysis.Undecided, "xfrm offload may ask for it"
+		case again:
 			return analysis.Broken, ""
 		}
 		return analysis.Held, ""

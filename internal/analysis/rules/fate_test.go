@@ -118,7 +118,7 @@ var fates = []fate{
 	{"NC20", "MISSED instead of a schedule", by("NC20"), ""},
 
 	{"torn", "a snapshot that is half written", by("torn"), ""},
-	{"reordered", "two CPUs within the error of their clocks", by("C-P10"), ""},
+	{"reordered", "two CPUs within the error of their clocks", by("C-P10", "analysis/blind.TestClocks"), ""},
 	{"wrapped", "counters pass 2^32", by("NC8", "C-A20"), ""},
 	{"renamed", "a device gets another name", by("renamed", "analysis.TestCountersOfALaterDevice"), ""},
 	{"moved", "another device of the same number", by("moved", "analysis.TestMoved"), ""},

@@ -4,7 +4,6 @@ package rules
 
 import (
 	"github.com/txtrace/txtrace/internal/analysis"
-	"github.com/txtrace/txtrace/internal/event"
 )
 
 var m11 = analysis.Rule{
@@ -22,14 +21,14 @@ var m11 = analysis.Rule{
 		c := &checkM11{j: j}
 		return analysis.Checks{
 			Run: c.run, Direct: c.direct, Handover: c.handover, Completion: c.completion,
-			Call:     func(p *analysis.Call) { c.alone(&p.Header, "a call of a driver", p.Odd()) },
-			Pick:     func(p *analysis.Pick) { c.alone(&p.Header, "a choice of a queue", p.Odd()) },
-			Picks:    func(p *analysis.Picks) { c.alone(&p.Header, "a count of choices", p.Odd()) },
-			List:     func(l *analysis.List) { c.alone(&l.Header, "a list of received packets", l.Odd()) },
-			Throttle: func(t *analysis.Throttle) { c.alone(&t.Header, "a socket that was held back", t.Odd()) },
-			Resume:   func(r *analysis.Resume) { c.alone(&r.Header, "a socket that goes on", r.Odd()) },
-			Quiet:    func(q *analysis.Quiet) { c.alone(&q.Header, "a count of sends", q.Odd()) },
-			Wfree:    func(w *analysis.Wfree) { c.alone(&w.Header, "a free", w.Odd()) },
+			Call:     func(p *analysis.Call) { c.alone(p, "a call of a driver") },
+			Pick:     func(p *analysis.Pick) { c.alone(p, "a choice of a queue") },
+			Picks:    func(p *analysis.Picks) { c.alone(p, "a count of choices") },
+			List:     func(l *analysis.List) { c.alone(l, "a list of received packets") },
+			Throttle: func(t *analysis.Throttle) { c.alone(t, "a socket that was held back") },
+			Resume:   func(r *analysis.Resume) { c.alone(r, "a socket that goes on") },
+			Quiet:    func(q *analysis.Quiet) { c.alone(q, "a count of sends") },
+			Wfree:    func(w *analysis.Wfree) { c.alone(w, "a free") },
 		}
 	},
 }
@@ -48,12 +47,13 @@ type lastM11 struct {
 
 // alone holds a record that one program made by itself: some things it cannot
 // say.
-func (c *checkM11) alone(h *event.Header, what, odd string) {
+func (c *checkM11) alone(r analysis.Alone, what string) {
+	odd := r.Odd()
 	if odd == "" {
 		c.j.Held()
 		return
 	}
-	c.j.Broken(func() *analysis.Evidence { return analysis.Show(nil, h, "%s says what none can: %s", what, odd) })
+	c.j.Broken(func() *analysis.Evidence { return analysis.Show(nil, r.Head(), "%s says what none can: %s", what, odd) })
 }
 
 // run: its dequeues, their packets and its directs were counted by programs
@@ -84,8 +84,8 @@ func (c *checkM11) run(r *analysis.Run) {
 // dequeued it, and what did not come out of the qdisc was validated: only what
 // a driver gave back has been before.
 func (c *checkM11) direct(d *analysis.Direct) {
-	if odd := d.Odd(); odd != "" {
-		c.alone(&d.Header, "a send", odd)
+	if d.Odd() != "" {
+		c.alone(d, "a send")
 		return
 	}
 	if d.Origin() && (!d.Bypass() || d.Validate != 0 || !d.Whole) && (!d.Dequeued() || d.Parent != 0) {
@@ -163,8 +163,8 @@ func (c *checkM11) handover(h *analysis.Handover) {
 // otherwise). num_queued is read after num_completed, so only a reset
 // between the two may show less; then it fell.
 func (c *checkM11) completion(s *analysis.Completion) {
-	if odd := s.Odd(); odd != "" {
-		c.alone(&s.Header, "a snapshot of a queue", odd)
+	if s.Odd() != "" {
+		c.alone(s, "a snapshot of a queue")
 		return
 	}
 	if s.Torn() {

@@ -19,7 +19,7 @@ var x6 = analysis.Rule{
 	Strength:   analysis.Exact,
 	Antecedent: "a hand-over, one from a qdisc that left packets, or the next batch after a requeue",
 	New: func(j *analysis.Judge) analysis.Checks {
-		c := checkX6{j: j, waits: make(map[uint64]remainder)}
+		c := checkX6{j: j, waits: make(map[uint64]remainder), turns: make(turns)}
 		return analysis.Checks{Direct: c.direct, Handover: c.handover, Batch: c.batch}
 	},
 }
@@ -38,9 +38,12 @@ const maxQdiscs = 1 << 12
 type checkX6 struct {
 	j     *analysis.Judge
 	waits map[uint64]remainder // by qdisc
+	turns turns
 }
 
 func (c *checkX6) direct(d *analysis.Direct) {
+	c.turns.took(d.Qdisc, d.CPU, d.Begin(), d.Time)
+	c.j.Met(d.Qdisc, d.CPU, d.Begin()-clockError)
 	delete(c.waits, d.Qdisc)
 	h := d.Handover
 	if h == nil {
@@ -118,16 +121,18 @@ func (c *checkX6) counts(d *analysis.Direct, h *analysis.Handover) {
 
 // batch is the next one of the qdisc: its head tells where the remainder went.
 func (c *checkX6) batch(b *analysis.Batch) {
+	c.turns.took(b.Qdisc, b.CPU, b.Time, b.Time)
+	c.j.Met(b.Qdisc, b.CPU, b.Time-clockError)
 	rest, ok := c.waits[b.Qdisc]
 	if !ok {
 		return
 	}
 	delete(c.waits, b.Qdisc)
-	if b.Time < rest.time {
+	if b.Time < rest.time || !c.turns.sure(b.Qdisc, rest.time) {
 		c.j.Undecided(analysis.Race)
 		return
 	}
-	claim := analysis.Claim{Over: analysis.Span{From: rest.time, To: b.Time}}
+	claim := analysis.Claim{Over: analysis.Span{From: rest.time, To: b.Time}, Qdisc: b.Qdisc, CPU: b.CPU}
 	if b.Origin != analysis.OriginGSOSkb || b.GsoQlen+1 != rest.after {
 		c.j.UndecidedIf(claim, analysis.Reset) // others took out of gso_skb meanwhile
 		return
