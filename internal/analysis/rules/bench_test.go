@@ -40,6 +40,19 @@ func loaded(rounds int) *trace {
 	return t
 }
 
+// detailed is a trace of what is recorded on demand: choices of a queue, lists of
+// received packets, and sends in which each call of the driver has a record.
+func detailed(rounds int) *trace {
+	t := newTrace()
+	for range rounds {
+		t.pick(nil)
+		t.receiving()
+		t.list3()
+		t.list3()
+	}
+	return t
+}
+
 // endless repeats a trace, shifted in time, sequence and bytes.
 type endless struct {
 	t     *trace
@@ -54,6 +67,9 @@ type endless struct {
 	dequeue  event.Dequeue
 	direct   event.Direct
 	complete event.Complete
+	packet   event.Packet
+	pick     event.Pick
+	list     event.GRO
 }
 
 func newEndless(t *trace, records int) *endless {
@@ -103,12 +119,29 @@ func (e *endless) shift(r event.Any) event.Any {
 		e.complete = *r
 		c := &e.complete
 		c.NumQueued, c.NumCompleted, c.AdjLimit, c.PrevNumQueued = c.NumQueued+by, c.NumCompleted+by, c.AdjLimit+by, c.PrevNumQueued+by
-		shift := uint64(e.loop) * e.span / nsPerJiffy
-		c.Jiffies, c.SlackStartTime = c.Jiffies+shift, c.SlackStartTime+shift
+		c.Jiffies, c.SlackStartTime = c.Jiffies+e.jiffies(), c.SlackStartTime+e.jiffies()
 		return e.head(c)
+	case *event.Packet:
+		e.packet = *r
+		p := &e.packet
+		p.NumQueuedBegin, p.NumQueuedEnd = p.NumQueuedBegin+by, p.NumQueuedEnd+by
+		p.JiffiesBegin, p.JiffiesEnd, p.TransStart = p.JiffiesBegin+e.jiffies(), p.JiffiesEnd+e.jiffies(), p.TransStart+e.jiffies()
+		return e.head(p)
+	case *event.Pick:
+		e.pick = *r
+		p := &e.pick
+		p.JiffiesBegin, p.JiffiesEnd = p.JiffiesBegin+e.jiffies(), p.JiffiesEnd+e.jiffies()
+		p.Birth, p.Since = p.Birth+uint64(e.loop)*e.span, p.Since+uint64(e.loop)*e.span
+		return e.head(p)
+	case *event.GRO:
+		e.list = *r
+		return e.head(&e.list)
 	}
 	return r
 }
+
+// jiffies that passed in the rounds before.
+func (e *endless) jiffies() uint64 { return uint64(e.loop) * e.span / nsPerJiffy }
 
 func (e *endless) head(r event.Any) event.Any {
 	h := r.Head()
@@ -120,8 +153,7 @@ func (e *endless) head(r event.Any) event.Any {
 	return r
 }
 
-func analyze(b *testing.B, opt analysis.Options, records int) {
-	t := loaded(2000)
+func analyze(b *testing.B, t *trace, opt analysis.Options, records int) {
 	b.ReportAllocs()
 	b.ResetTimer()
 	begin := cpuTime()
@@ -145,14 +177,19 @@ func cpuTime() time.Duration {
 
 // One op is 100000 records: rebuild and all rules.
 func BenchmarkRules(b *testing.B) {
-	analyze(b, analysis.Options{Rules: All(), NoReport: true}, 100_000)
+	analyze(b, loaded(2000), analysis.Options{Rules: All(), NoReport: true}, 100_000)
+}
+
+// The same, where all that can be recorded is.
+func BenchmarkDetail(b *testing.B) {
+	analyze(b, detailed(2000), analysis.Options{Rules: All(), NoReport: true}, 100_000)
 }
 
 // The rebuild and the report's numbers, no rules.
-func BenchmarkReport(b *testing.B) { analyze(b, analysis.Options{}, 100_000) }
+func BenchmarkReport(b *testing.B) { analyze(b, loaded(2000), analysis.Options{}, 100_000) }
 
 // Rebuild, all rules and the report's numbers.
-func BenchmarkAll(b *testing.B) { analyze(b, analysis.Options{Rules: All()}, 100_000) }
+func BenchmarkAll(b *testing.B) { analyze(b, loaded(2000), analysis.Options{Rules: All()}, 100_000) }
 
 // One op is a record: heap stays flat however many there are.
 func BenchmarkFlat(b *testing.B) {
@@ -173,16 +210,17 @@ func BenchmarkFlat(b *testing.B) {
 	runtime.KeepAlive(res)
 }
 
-// The endless trace is as legal as its first round.
+// The endless traces are as legal as their first round.
 func TestEndless(t *testing.T) {
-	tr := loaded(50)
-	res, err := analysis.Analyze(newEndless(tr, 5*len(tr.recs)), analysis.Options{Rules: All()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range res.Verify.Rules {
-		if r.Verdict == analysis.VerdictFail || r.Verdict == analysis.VerdictSuspect {
-			t.Errorf("%s: %s %s", r.ID, r.Verdict, r.Evidence[0].Says)
+	for name, tr := range map[string]*trace{"loaded": loaded(50), "detailed": detailed(50)} {
+		res, err := analysis.Analyze(newEndless(tr, 5*len(tr.recs)), analysis.Options{Rules: All()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range res.Verify.Rules {
+			if r.Verdict == analysis.VerdictFail || r.Verdict == analysis.VerdictSuspect {
+				t.Errorf("%s: %s: %s %s", name, r.ID, r.Verdict, r.Evidence[0].Says)
+			}
 		}
 	}
 }

@@ -86,11 +86,12 @@ func bench(ctx context.Context, records int64, captures string) error {
 		_, load, _ := strings.Cut(name, "/")
 		row("decode, capture of load "+load, 1e9/read[name]["ns/op"], 0)
 	}
-	judged, err := measure(ctx, tmp, "internal/analysis/rules", "^Benchmark(Rules|All)$", nil)
+	judged, err := measure(ctx, tmp, "internal/analysis/rules", "^Benchmark(Rules|Detail|All)$", nil)
 	if err != nil {
 		return err
 	}
 	row("rebuild and all rules", judged["BenchmarkRules"]["records/s"], judged["BenchmarkRules"]["records/cpu-s"])
+	row("the same, with picks, lists and calls", judged["BenchmarkDetail"]["records/s"], judged["BenchmarkDetail"]["records/cpu-s"])
 	row("rebuild, all rules and the report", judged["BenchmarkAll"]["records/s"], judged["BenchmarkAll"]["records/cpu-s"])
 	capture, err := largest(captures)
 	if err != nil {
