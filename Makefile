@@ -91,7 +91,7 @@ test-unit: ## packages, without root and without a guest
 
 test-long: ## random cases of the rules, CASES=3000000 of each kind
 	TXTRACE_CASES=$(or $(CASES),3000000) $(GO) test -count=1 -timeout 6h -v \
-		-run 'Interleavings|Loss|Blind' ./internal/...
+		-run 'Interleavings|Loss|Blind|Clocks' ./internal/...
 
 test-fuzz: ## fuzz targets: their seeds, or FUZZTIME=30s each
 	@for pkg in $$(grep -rl --include='*_test.go' '^func Fuzz' cmd internal | xargs -r -n 1 dirname | sort -u); do \
