@@ -20,6 +20,9 @@ type Claim struct {
 	// the end of Over: Judge.Met tells of one that did.
 	Qdisc uint64
 	CPU   uint16
+	// When, unless zero, is the time that the instance is of, where that is
+	// judged later.
+	When Span
 	// Clear says that the instance shows by itself what its rule is about: its
 	// evidence goes before that of others.
 	Clear bool

@@ -177,6 +177,9 @@ func (j *Judge) same(c Claim, out Outcome, why string, show func() *Evidence) {
 // Weigh judges one instance under every setting of the rule's switches.
 func (j *Judge) Weigh(c Claim, look Look, show func(Setting) *Evidence) {
 	in := instance{claim: c, n: 1, time: Span{*j.now, *j.now}, out: j.out, why: j.why}
+	if c.When != (Span{}) {
+		in.time = c.When
+	}
 	accuses := false
 	for i, s := range j.settings {
 		out, why := look(s)
@@ -191,7 +194,7 @@ func (j *Judge) Weigh(c Claim, look Look, show func(Setting) *Evidence) {
 		for _, ready := range j.wait.due(*j.now) {
 			j.count(&ready)
 		}
-		if reason := j.doubtful(c); reason != "" {
+		if reason := j.doubtful(c, in.time); reason != "" {
 			in.doubt(j.reason(reason))
 			wait = false
 		} else if j.wait.join(&in) {
@@ -207,7 +210,7 @@ func (j *Judge) Weigh(c Claim, look Look, show func(Setting) *Evidence) {
 }
 
 // doubtful says what already speaks against a claim.
-func (j *Judge) doubtful(c Claim) string {
+func (j *Judge) doubtful(c Claim, time Span) string {
 	switch {
 	case c.Over != (Span{}) && j.gaps.within(c.Over):
 		return Lost
@@ -215,7 +218,7 @@ func (j *Judge) doubtful(c Claim) string {
 		return Full
 	}
 	for _, s := range j.skips {
-		if s.has(*j.now) {
+		if s.meets(time) {
 			return Skipped
 		}
 	}

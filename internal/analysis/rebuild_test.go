@@ -280,7 +280,7 @@ func TestWeight(t *testing.T) {
 	n := &event.Notice{Subtype: event.NoticeSysctl, Before: 64, After: 32}
 	copy(n.Name[:], "net.core.dev_weight")
 	j.put(n, event.UserCPU, 0, settle+50, settle+50, 0)
-	if j.r.weight.quota() != 32 || len(doubt) != 1 || !doubt[0].has(50) || doubt[0].has(49) {
+	if j.r.weight.quota() != 32 || len(doubt) != 1 || !doubt[0].meets(Span{50, 50}) || doubt[0].meets(Span{49, 49}) {
 		t.Error(j.r.weight.quota(), doubt)
 	}
 	j.gap(event.UserCPU, 1, 2)

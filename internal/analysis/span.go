@@ -5,8 +5,5 @@ package analysis
 // Span is an interval of time, both ends included, in ns of CLOCK_MONOTONIC.
 type Span struct{ From, To uint64 }
 
-// has says whether t lies in s.
-func (s Span) has(t uint64) bool { return s.From <= t && t <= s.To }
-
 // meets says whether s and o have a moment in common.
 func (s Span) meets(o Span) bool { return s.From <= o.To && o.From <= s.To }

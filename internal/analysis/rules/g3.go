@@ -58,7 +58,7 @@ func (c *checkG3) end() {
 			continue
 		}
 		for range d.Overtaken {
-			c.j.Broken(func() *analysis.Evidence {
+			c.j.BrokenIf(analysis.Claim{When: analysis.Span{From: d.Early, To: d.Time}}, func() *analysis.Evidence {
 				return analysis.Show(nil, &d.Header, "%d packets went up after one of their flow that came later, the last one %d us", d.Overtaken, (d.Late-d.Early)/1000).
 					With("overtaken", "packets", int64(d.Overtaken)).With("came", "ns", int64(d.Early)).With("later", "ns", int64(d.Late))
 			})

@@ -33,7 +33,7 @@ func Others() []analysis.Other {
 			"how much is enough is the driver's own (start threshold), and in no common structure; S2 holds what follows when none is left"),
 
 		notYet("L4", "No packet waits for long in the ring between two veth.",
-			"it needs veth_xmit and veth_poll"),
+			"it needs what is next in the ring of the peer (struct veth_rq, in the BTF of module veth) at each look"),
 
 		notYet("N2", "What was enqueued while a lockless qdisc ran is taken by that run or by one that follows.",
 			"it needs tracepoint qdisc_enqueue, one record a packet"),
@@ -46,9 +46,9 @@ func Others() []analysis.Other {
 			"for flows that have a socket; for others Q4 and Q9 hold that the queue follows from the flow", "Q3"),
 
 		notYet("Q5", "The receive queue that a packet names is one that it was received on.",
-			"it needs a skb's history from its receive to its pick"),
+			"it needs the device that a packet came from (skb_iif) beside the queue that it names; where no filter and no socket has a say, Q4 holds that the queue follows from it"),
 		notYet("Q7", "A queue that a filter set is the one that is taken.",
-			"it needs softnet_data.xmit.skip_txqueue (5.19 and later)"),
+			"it needs the queue of each packet that tc chose for (softnet_data.xmit.skip_txqueue, 5.19 and later, at net_dev_queue and qdisc_enqueue): no choice is made for those"),
 
 		notYet("T1", "TCP sends no packet while the socket is above its limit.",
 			"it needs __tcp_transmit_skb: a record tells of a tcp_write_xmit that was held back, not of those that sent"),

@@ -3,11 +3,14 @@
 package rules
 
 import (
+	"testing"
+
 	"github.com/txtrace/txtrace/internal/analysis"
+	"github.com/txtrace/txtrace/internal/capture"
 	"github.com/txtrace/txtrace/internal/event"
 )
 
-// listed puts the current queue's qdisc on the list of the current CPU.
+// putOnList puts the current queue's qdisc on the list of the current CPU.
 func (t *trace) putOnList(inAction uint8) *event.Schedule {
 	s := &event.Schedule{Qdisc: 0xabc0, QdiscFlags: t.qflags, Waiting: 1, QdiscState: event.QdiscStateSched, TxqState: t.state, InAction: inAction}
 	t.put(s, 0)
@@ -169,4 +172,23 @@ var scheduleCases = []judged{
 	{rule: "G4", name: "all of it", build: func(t *trace) { t.delivered(3, 0) }, want: counts{1, 0, 0, 0, 0}},
 	{rule: "G4", name: "some given away", build: func(t *trace) { t.delivered(3, 0).Passed = 0 }, want: counts{1, 0, 0, 0, 0}},
 	{rule: "G4", name: "one added", build: func(t *trace) { t.delivered(3, 0).Passed = 5 }, want: counts{0, 1, 0, 0, 0}},
+}
+
+// An arrival that was not seen leaves an older one of the same address, at a
+// time that is not the end's.
+func TestOvertakenWhileSkipped(t *testing.T) {
+	for _, c := range []struct {
+		missed uint64
+		want   analysis.Verdict
+	}{{0, analysis.VerdictFail}, {3, analysis.VerdictInconclusive}} {
+		tr := newTrace()
+		tr.header.Programs = append(tr.header.Programs, capture.Program{Name: "arrive", Hook: "fentry:napi_gro_receive"})
+		tr.delivered(0, 1)
+		tr.second(1)
+		tr.own(&event.Ledger{Program: uint32(len(tr.header.Programs) - 1), Missed: c.missed})
+		tr.second(9)
+		if r := ruling(t, tr.analyze(t, "latest", nil), "G3"); r.Verdict != c.want {
+			t.Errorf("%d skipped: %+v", c.missed, r)
+		}
+	}
 }
