@@ -279,8 +279,14 @@ static __noinline int dequeue_list(struct tx_cpu *c, struct Qdisc *q,
 	if (!f)
 		f = run_open(c, TX_PROG_dequeue, q);
 	slot = f ? f->slot : run_slot(c, TX_PROG_dequeue, q);
-	if (!slot)
+	if (!slot) {
+		/* Of a qdisc that serves several queues, it may be for one that
+		 * is wanted: it is sent by a run, although none is recorded.
+		 */
+		c->stray = tx_number(c, TX_PROG_dequeue, skb) |
+			   TX_STRAY_FILTERED;
 		return tx_filtered(c, TX_PROG_dequeue);
+	}
 
 	at = tx_frame_push(c, TX_FRAME_RECORD, NULL, 0);
 	d = &tx_frame_at(c, at)->dequeue;
@@ -400,9 +406,10 @@ static __noinline int direct_open(__u64 *ctx, struct tx_cpu *c, __u32 slot)
 			d->pkt_len = outer->last.pkt_len;
 			outer->last.first = 0;
 		}
-	} else if (c->stray == (__u64)skb) {
+	} else if ((c->stray & ~TX_STRAY_FILTERED) == (__u64)skb) {
 		d->from = TX_FROM_UNKNOWN;
-		d->h.flags |= TX_FLAG_PARTIAL;
+		if (!(c->stray & TX_STRAY_FILTERED))
+			d->h.flags |= TX_FLAG_PARTIAL;
 	}
 	c->stray = 0;
 	if (d->from != TX_FROM_DEQUEUE) {

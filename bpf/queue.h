@@ -124,10 +124,12 @@ struct tx_queue {
 };
 
 #define TX_QUEUES 512 /* slot 0 is no queue */
-#define TX_QUEUE_HASH 2048
+#define TX_QUEUE_BITS 11
+#define TX_QUEUE_HASH (1 << TX_QUEUE_BITS)
+#define TX_QUEUE_TRIES 32
 
 struct tx_queue queues[TX_QUEUES];
-__u16 queue_slots[TX_QUEUE_HASH];
+__u32 queue_slots[TX_QUEUE_HASH];
 __u32 nqueues;
 __u32 generation = 1; /* counted up by user space */
 
@@ -137,43 +139,93 @@ static __always_inline struct tx_queue *queue_at(__u32 slot)
 	return &queues[slot & (TX_QUEUES - 1)];
 }
 
+/* Arrays of queues often lie at equal distances, which a product's highest bits
+ * spread and others need not.
+ */
 static __always_inline __u32 queue_hash(__u64 txq)
 {
-	return (txq >> 6) * 0x9e3779b1ULL >> 16;
+	return txq * 0x9e3779b97f4a7c15ULL >> (64 - TX_QUEUE_BITS);
+}
+
+static __always_inline bool queue_wanted(struct net_device *dev,
+					 struct netdev_queue *txq, __u32 index)
+{
+	return device_wanted(dev) && txq_wanted(index) &&
+	       (!config.nqdiscs || qdisc_wanted(txq->qdisc));
+}
+
+/*
+ * A queue that finds no room in the table. What happens to it makes no record:
+ * it counts as lost, or a recording that saw nothing of it would pass.
+ */
+static __always_inline __u32 queue_unplaced(struct net_device *dev,
+					    struct netdev_queue *txq)
+{
+	__u32 zero = 0;
+	struct tx_cpu *c = bpf_map_lookup_elem(&cpus, &zero);
+
+	if (c && queue_wanted(dev, txq, txq_index(dev, txq))) {
+		c->count[TX_PROG_unplaced].seen++;
+		c->count[TX_PROG_unplaced].lost++;
+	}
+	return 0;
+}
+
+/*
+ * A slot for a queue that is new to an empty place of the hash, 0 when there is
+ * none. Another CPU may meet the same queue now: one slot is taken for good
+ * then, and the other never used again.
+ */
+static __always_inline __u32 queue_place(__u32 *place, __u64 number)
+{
+	__u32 slot, other;
+
+	if (nqueues >= TX_QUEUES - 1)
+		return 0;
+	slot = __sync_fetch_and_add(&nqueues, 1) + 1;
+	if (slot >= TX_QUEUES)
+		return 0;
+	queue_at(slot)->txq = number;
+	other = __sync_val_compare_and_swap(place, 0, slot);
+	if (!other)
+		return slot;
+	queue_at(slot)->txq = 0;
+	return other;
+}
+
+/* The slot of a queue, met before or not; 0 when there is no room. Global, so
+ * that the verifier walks it once.
+ */
+__noinline int queue_seek(__u64 number)
+{
+	__u32 hash = queue_hash(number), k, slot, *place;
+
+	for (k = 0; k < TX_QUEUE_TRIES; k++) {
+		place = &queue_slots[(hash + k) & (TX_QUEUE_HASH - 1)];
+		slot = *place ?: queue_place(place, number);
+		if (!slot)
+			return 0;
+		if (queue_at(slot)->txq == number)
+			return slot;
+	}
+	return 0;
 }
 
 static __always_inline __u32 queue_learn(__u64 number, struct net_device *dev,
 					 struct netdev_queue *txq)
 {
-	__u32 hash = queue_hash(number), k, slot = 0;
-	struct tx_queue *e;
-	__u16 *s;
+	__u32 slot = queue_seek(number);
+	struct tx_queue *e = queue_at(slot);
 
-	for (k = 0; k < 8; k++) {
-		s = &queue_slots[(hash + k) & (TX_QUEUE_HASH - 1)];
-		slot = *s;
-		if (!slot) {
-			slot = __sync_fetch_and_add(&nqueues, 1) + 1;
-			if (slot >= TX_QUEUES)
-				return 0;
-			*s = slot;
-			break;
-		}
-		if (queue_at(slot)->txq == number)
-			break;
-	}
-	if (k == 8)
-		return 0;
-	e = queue_at(slot);
-	if (e->txq != number || e->dev != (__u64)dev)
+	if (!slot)
+		return queue_unplaced(dev, txq);
+	if (e->dev != (__u64)dev)
 		e->known = e->active = e->sent = 0;
-	e->txq = number;
 	e->dev = (__u64)dev;
 	e->ifindex = dev->ifindex;
 	e->netns = dev->nd_net.net->ns.inum;
 	e->index = txq_index(dev, txq);
-	e->wanted = device_wanted(dev) && txq_wanted(e->index) &&
-		    (!config.nqdiscs || qdisc_wanted(txq->qdisc));
+	e->wanted = queue_wanted(dev, txq, e->index);
 	e->generation = generation;
 	return slot;
 }
@@ -181,7 +233,7 @@ static __always_inline __u32 queue_learn(__u64 number, struct net_device *dev,
 static __noinline __u32 queue_find(__u64 number, struct net_device *dev,
 				   struct netdev_queue *txq)
 {
-	__u32 slot = queue_slots[queue_hash(number) & (TX_QUEUE_HASH - 1)];
+	__u32 slot = queue_slots[queue_hash(number)];
 	struct tx_queue *e = queue_at(slot);
 
 	if (e->txq != number || e->generation != generation)

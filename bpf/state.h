@@ -69,6 +69,7 @@ enum tx_program {
 	TX_PROG_snapshot,
 	TX_PROG_quiet,
 	TX_PROG_sojourn,
+	TX_PROG_unplaced,
 	TX_PROG_MAX,
 };
 
@@ -246,6 +247,9 @@ struct tx_frame {
 };
 
 #define TX_RECORD_MAX sizeof(struct tx_direct) /* the largest */
+
+/* In the address of a stray skb: of a run that is filtered, not one unseen. */
+#define TX_STRAY_FILTERED 1ULL
 
 #define TX_FRAMES 16
 #define TX_PROGRAMS 64 /* a power of two */

@@ -13,6 +13,7 @@ struct tx_sock {
 	__u64 freed_begin; /* when the tcp_write_xmit under way began */
 	__u64 begin;
 	__u32 wmem_begin;
+	__u32 limit_begin; /* sysctl_tcp_limit_output_bytes */
 	__u8 tsq_begin;
 	__u8 overlap;
 	__u8 writing;
@@ -25,6 +26,11 @@ struct {
 	__type(key, int);
 	__type(value, struct tx_sock);
 } socks SEC(".maps");
+
+static __always_inline __u32 sk_limit_output(struct sock *sk)
+{
+	return sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_limit_output_bytes;
+}
 
 SEC("fentry/tcp_write_xmit")
 int BPF_PROG(write_begin, struct sock *sk)
@@ -48,6 +54,7 @@ int BPF_PROG(write_begin, struct sock *sk)
 	s->overlap = s->begun != s->done;
 	s->tsq_begin = sk->sk_tsq_flags;
 	s->wmem_begin = sk->sk_wmem_alloc.refs.counter;
+	s->limit_begin = sk_limit_output(sk);
 	s->writing = 1;
 	s->valid = 1;
 	return tx_noted(c, TX_PROG_write_begin);
@@ -96,14 +103,14 @@ int BPF_PROG(write_end, struct sock *sk)
 	 * one counted too early would be a wrong one.
 	 */
 	r->freed = s->freed - s->freed_begin;
-	r->overlap = s->overlap;
+	r->limit_sysctl = sk_limit_output(sk);
+	/* Which limit was compared with is not known where it changed. */
+	r->overlap = s->overlap || r->limit_sysctl != s->limit_begin;
 	r->tsq_begin = s->tsq_begin;
 	r->tsq_end = tsq;
 	r->pacing_rate = sk->sk_pacing_rate;
 	r->pacing_status = sk->sk_pacing_status;
 	r->pacing_shift = sk->sk_pacing_shift;
-	r->limit_sysctl =
-		sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_limit_output_bytes;
 	bpf_probe_read_kernel(&r->tx_delay, sizeof(r->tx_delay),
 			      (void *)sk +
 				      bpf_core_field_offset(struct tcp_sock,

@@ -35,7 +35,7 @@ type Throttle struct {
 	Rtx          uint8 // Rtx* at the end
 	TSQBegin     uint8 // TSQ*
 	TSQEnd       uint8
-	Overlap      uint8 // 1: a tcp_wfree of this socket was under way at the begin
+	Overlap      uint8 // 1: a tcp_wfree of this socket was under way at the begin, or LimitSysctl changed
 	QueueEmpty   uint8 // 1: nothing left in the write queue at the end
 	Factor       uint8 // log2 factor of the limit (0 in tcp_write_xmit)
 }

@@ -31,8 +31,9 @@ type program struct {
 	prog *ebpf.Program // nil: not loaded, or a row of shared records
 }
 
-// shared are the rows for records that several programs write.
-var shared = []string{"snapshot", "quiet", "sojourn"}
+// shared are the rows for records that several programs write, and for what
+// several do not see: that of queues beyond those that can be followed.
+var shared = []string{"snapshot", "quiet", "sojourn", "unplaced"}
 
 // counted says whether the ledger has a row for it.
 func (p program) counted() bool { return p.prog != nil || slices.Contains(shared, p.name) }
