@@ -26,7 +26,7 @@ import (
 // queueFloors are as floors: how often the rules of the extras are exercised.
 var queueFloors = map[string]analysis.U64{
 	"Q2": 1000, "Q3": 1000, "Q4": 300, "Q6": 1000, "Q8": 100, "Q9": 100, "G1": 1000, "G2": 1000,
-	"G3": 300, "G4": 1000, "L1": 1000, "L2": 100,
+	"G3": 1000, "G4": 1000, "L1": 300, "L2": 20,
 }
 
 // TestQueues holds what txtrace says of the choice of queues and of batched

@@ -13,7 +13,7 @@ var n5 = analysis.Rule{
 	Documents:  []string{"net/sched/sch_generic.c", "a90c57f2cedd"},
 	Kernel:     "dev_reset_queue",
 	Needs:      []string{"reset", "dequeue"},
-	Strength:   analysis.Exact,
+	Strength:   analysis.Interval,
 	Antecedent: "a reset of a lockless qdisc",
 	New: func(j *analysis.Judge) analysis.Checks {
 		c := checkN5{j: j, of: make(map[uint64]*resetsN5)}
