@@ -21,7 +21,7 @@ type argument struct {
 
 var arguments = []argument{
 	{"Direct.QdiscFlags", "another qdisc", bypassed},
-	{"Dequeue.Before Dequeue.Order Dequeue.Walked Dequeue.Qdisc Dequeue.QdiscFlags Direct.QdiscFlags Direct.Handle", "recording ended before the run did, which would tell", unended},
+	{"Dequeue.Before Dequeue.Order Dequeue.Walked Dequeue.Qdisc Dequeue.QdiscFlags Direct.QdiscFlags Direct.Handle Direct.From", "recording ended before the run did, which would tell", unended},
 	{"*.Hand.More *.More", "the recorder may have had no way to read it", to(event.MoreUnknown)},
 	{"*.Hand.DriverRC", "a driver may answer with any code below 15 for a packet that it took (M11 sees the last answer that is not the kernel's)", below15},
 	{"Direct.Validate", "the qdisc may have been reset, and this be another packet", func(m *mutation) bool { return m.before == 0 }},
@@ -40,6 +40,8 @@ var arguments = []argument{
 	{"Resume.Source", "the other one may have handled it", upTo(event.ResumeRelease)},
 	{"Run.Handle Direct.Handle Quiet.Handle", "another qdisc", nil},
 	{"Direct.Qdisc", "another qdisc", bypassed},
+	{"Run.Qdisc", "another qdisc: nothing that it did was recorded", childless},
+	{"Direct.Validate", "gso_skb may have been filled by another CPU, whose clock hides which was first", contended},
 	{"Sojourn.Qdisc", "another qdisc", nil},
 	{"*.First *.Last *.Hand.First *.RestFirst *.Hand.RestFirst *.Sock *.Birth", "a packet or socket may have any address", nil},
 	{"Packet.Skb", "a packet may have any address, but the first of a list that is told of", notFirst},

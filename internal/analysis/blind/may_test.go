@@ -71,6 +71,24 @@ func run(m *mutation) *event.Run {
 	return nil
 }
 
+// childless: no record is of the run.
+func childless(m *mutation) bool {
+	h := m.tape.recs[m.index].Head()
+	return !slices.ContainsFunc(m.tape.recs[:m.index], func(r event.Any) bool {
+		c := r.Head()
+		return c.CPU == h.CPU && c.Parent == h.ID() && c.Time >= h.Begin()
+	})
+}
+
+// contended: another CPU sent from a qdisc within the error of the clocks.
+func contended(m *mutation) bool {
+	h := m.tape.recs[m.index].Head()
+	return m.after == 0 && slices.ContainsFunc(m.tape.recs, func(r event.Any) bool {
+		d, ok := r.(*event.Direct)
+		return ok && d.CPU != h.CPU && d.Begin() <= h.Time+clockError && d.Time+clockError >= h.Begin()
+	})
+}
+
 // outside: the record is no part of a run that has one, which would tell the
 // same of it; of a run it is no more, and then the run lacks it.
 func outside(m *mutation) bool {

@@ -72,9 +72,30 @@ var hows = []struct {
 	{"any", func(_ uint64, _ int, r *rand.Rand) uint64 { return r.Uint64() }},
 }
 
+// draw gives a record: any, or any of a kind, for some kinds are rare.
+func (t *tape) draw(r *rand.Rand) int {
+	if r.IntN(2) == 0 {
+		return r.IntN(len(t.recs))
+	}
+	if t.kinds == nil {
+		by := make(map[event.Kind]int)
+		for i, rec := range t.recs {
+			k, known := by[rec.Head().Kind]
+			if !known {
+				k = len(t.kinds)
+				by[rec.Head().Kind] = k
+				t.kinds = append(t.kinds, nil)
+			}
+			t.kinds[k] = append(t.kinds[k], i)
+		}
+	}
+	kind := t.kinds[r.IntN(len(t.kinds))]
+	return kind[r.IntN(len(kind))]
+}
+
 // mutate makes one change, nil if it changes nothing.
 func mutate(t *tape, r *rand.Rand) *mutation {
-	m := &mutation{tape: t, index: r.IntN(len(t.recs))}
+	m := &mutation{tape: t, index: t.draw(r)}
 	was := t.recs[m.index]
 	m.kind = reflect.TypeOf(was).Elem().Name()
 	switch r.IntN(20) {
@@ -150,6 +171,6 @@ func (m *mutation) swap() *mutation {
 
 func (m *mutation) mutated() *tape {
 	t := *m.tape
-	t.name, t.recs = m.String(), m.recs
+	t.name, t.recs, t.kinds = m.String(), m.recs, nil
 	return &t
 }

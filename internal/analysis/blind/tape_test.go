@@ -33,6 +33,7 @@ type tape struct {
 	header  *capture.Header
 	footer  *capture.Footer
 	recs    []event.Any
+	kinds   [][]int // the records of each kind, once it was asked for
 }
 
 // copyOf is a record of its own.
