@@ -193,7 +193,12 @@ func (t *trace) complete(c *event.Complete) {
 		return
 	}
 	if n := len(t.limits); n == 0 || t.limits[n-1].Min != c.MinLimit || t.limits[n-1].Max != c.MaxLimit {
-		t.limits = append(t.limits, LimitChange{c.Time - min(c.Time, t.begin), c.MinLimit, c.MaxLimit})
+		since := t.begin // of the write nothing is known but which completions it was between
+		if k := len(t.completions); k > 0 {
+			since = t.completions[k-1].at
+		}
+		at := since + (c.Time-min(c.Time, since))/2
+		t.limits = append(t.limits, LimitChange{at - min(at, t.begin), c.MinLimit, c.MaxLimit})
 	}
 	t.sources[c.Source&3]++
 	t.states = append(t.states, state{c.Time, c.TxqState})
