@@ -33,6 +33,7 @@ type rebuild struct {
 	completion Completion
 	pick       Pick
 	list       List
+	done       Ring
 	lastNS     uint64
 }
 
@@ -288,8 +289,9 @@ func (r *rebuild) ring(q *Queue) *ringMeter {
 	if q.ring.gaps == nil {
 		q.ring.gaps = r.gaps
 		q.ring.give = func(done Ring) {
-			done.Queue = q
-			give(r.fan.ring, &done)
+			r.done = done
+			r.done.Queue = q
+			give(r.fan.ring, &r.done)
 		}
 	}
 	return &q.ring
