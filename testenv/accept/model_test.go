@@ -11,7 +11,7 @@ import (
 // Bounds of how far the model of a recording may be from it: how many batches
 // would have to be of other sizes, and by how much of their mean the limits of
 // BQL differ. In a dozen guests, idle and busy, the loads of bulk-udp were 0.08
-// and 0.06 away at most; what is left is when packets came, which is known in
+// and 0.10 away at most; what is left is when packets came, which is known in
 // part only. Sizes alone would not tell that there are more batches of each, so
 // their number is held to half and double.
 const (
