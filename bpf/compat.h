@@ -68,6 +68,7 @@ struct task_struct___rt {
 struct net_hotdata {
 	int gro_normal_batch; /* moved at the same time */
 	int dev_tx_weight;
+	int qdisc_max_burst; /* 6.19 (100dfa74cad9) */
 };
 
 /* 5.16 (50dc9a8572aa) gave both counts of a qdisc one type, and (29cbcd858283)
@@ -90,6 +91,20 @@ struct Qdisc___v5_16 {
 /* 6.9 (6025b9135f7a): BQL notices that nothing is completed for long. */
 struct dql___v6_9 {
 	unsigned long history[4];
+};
+
+/* 6.19 (100dfa74cad9) sends packets to a list before a qdisc's lock. */
+typedef struct {
+	long counter;
+} tx_atomic_long;
+
+struct Qdisc___v6_19 {
+	tx_atomic_long defer_count;
+};
+
+/* Why a skb is dropped has a number since 5.17 (c504e5c2f964). */
+enum skb_drop_reason {
+	SKB_DROP_REASON_QDISC_BURST_DROP = 1,
 };
 
 /* What lies behind a qdisc has a name since its size may vary. */

@@ -26,6 +26,9 @@ enum tx_kind {
 	TX_PACKET,
 	TX_SCHEDULE,
 	TX_DELIVERY,
+	TX_ENQUEUE,
+	TX_FREE,
+	TX_TRANSMIT,
 };
 
 enum tx_context {
@@ -91,6 +94,28 @@ enum tx_held {
 	TX_HELD_BY_UNKNOWN = 1 << 7,
 };
 
+enum tx_life {
+	TX_LIFE_FOLLOWED = 1 << 0,
+	TX_LIFE_SHARED = 1 << 1,
+	TX_LIFE_DEFERRED = 1 << 2,
+	TX_LIFE_FREED = 1 << 3,
+	TX_LIFE_ORPHANED = 1 << 4,
+	TX_LIFE_DIRECT = 1 << 5,
+};
+
+enum tx_freed {
+	TX_FREED_CONSUMED,
+	TX_FREED_DROPPED,
+	TX_FREED_BURST,
+};
+
+enum tx_sending {
+	TX_SENDING_HEAD = 1 << 0,
+	TX_SENDING_PROBES = 1 << 1,
+	TX_SENDING_RACE = 1 << 2,
+	TX_SENDING_SUMMED = 1 << 3,
+};
+
 enum tx_within {
 	TX_WITHIN_POLL = 1 << 0,
 	TX_WITHIN_DONE = 1 << 1,
@@ -109,6 +134,7 @@ enum tx_schedule_what {
 #define TX_FOREIGN_UNKNOWN 0xffffffff
 #define TX_WEIGHT_UNSURE 0xffff
 #define TX_HELD_UNKNOWN 0xffffffff
+#define TX_DEFER_UNKNOWN 0xffffffffffffffff
 #define TX_DEQUEUED_UNKNOWN 0xffffffffffffffff
 
 struct tx_header {
@@ -443,6 +469,12 @@ struct tx_packet {
 	__s32 rc;
 	__u32 num_queued_begin;
 	__u32 num_queued_end;
+	__u32 priority;
+	__u32 order;
+	__u32 turn;
+	__u16 sender;
+	__u8 tries;
+	__u8 life;
 	__u8 txq_state_begin;
 	__u8 txq_state_end;
 	__u8 more;
@@ -472,6 +504,50 @@ struct tx_delivery {
 	__u32 overtaken;
 	__u64 early;
 	__u64 late;
+};
+
+struct tx_enqueue {
+	struct tx_header h;
+	__u64 qdisc;
+	__u64 skb;
+	__u32 qdisc_flags;
+	__u32 order;
+	__u32 turn;
+	__u16 sender;
+	__u8 qdisc_state;
+	__u8 txq_state;
+};
+
+struct tx_free {
+	struct tx_header h;
+	__u64 skb;
+	__u64 defer;
+	__u32 burst;
+	__u32 turn;
+	__u16 sender;
+	__u8 how;
+	__u8 life;
+	__u8 tries;
+	__u8 tcp;
+	__u8 pad[2];
+};
+
+struct tx_transmit {
+	struct tx_header h;
+	__u64 sock;
+	__u64 birth;
+	__u64 pacing_rate;
+	__u32 wmem;
+	__u32 truesize;
+	__u32 limit_sysctl;
+	__u32 tx_delay;
+	__u32 before;
+	__u32 sent;
+	__u32 freed;
+	__u8 pacing_status;
+	__u8 pacing_shift;
+	__u8 rtx;
+	__u8 sending;
 };
 
 #endif

@@ -51,6 +51,7 @@ struct ns_common {
 };
 
 struct netns_ipv4 {
+	unsigned char sysctl_tcp_mtu_probing;
 	int sysctl_tcp_limit_output_bytes;
 };
 
@@ -204,6 +205,8 @@ struct sk_buff {
 	unsigned int end;
 	unsigned char *head;
 	unsigned int truesize;
+	struct refcount_struct users;
+	void (*destructor)(struct sk_buff *skb);
 };
 
 struct Qdisc_ops {

@@ -120,7 +120,8 @@ struct tx_queue {
 	__u8 active; /* bytes in flight when last looked at */
 	__u8 known; /* completed is valid */
 	__u8 sent; /* num_queued is valid */
-	__u8 pad[6];
+	__u8 pad[2];
+	__u32 enqueues; /* to a qdisc with a lock, by the packet's queue */
 };
 
 #define TX_QUEUES 512 /* slot 0 is no queue */

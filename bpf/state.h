@@ -66,6 +66,15 @@ enum tx_program {
 	TX_PROG_up_begin,
 	TX_PROG_up_core,
 	TX_PROG_up_end,
+	TX_PROG_queued,
+	TX_PROG_enqueued,
+	TX_PROG_dropped,
+	TX_PROG_released,
+	TX_PROG_orphaned,
+	TX_PROG_alone_begin,
+	TX_PROG_alone_end,
+	TX_PROG_transmit_begin,
+	TX_PROG_transmit_end,
 	TX_PROG_snapshot,
 	TX_PROG_quiet,
 	TX_PROG_sojourn,
@@ -234,6 +243,9 @@ struct tx_frame {
 		struct tx_packet packet;
 		struct tx_schedule schedule;
 		struct tx_delivery delivery;
+		struct tx_enqueue enqueue;
+		struct tx_free free;
+		struct tx_transmit transmit;
 		struct tx_header h;
 	};
 	union {

@@ -26,9 +26,11 @@
 #include "gro.h"
 #include "sojourn.h"
 #include "sample.h"
+#include "life.h"
 #include "packet.h"
 #include "schedule.h"
 #include "deliver.h"
+#include "transmit.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -53,6 +55,9 @@ struct tx_types {
 	struct tx_packet packet;
 	struct tx_schedule schedule;
 	struct tx_delivery delivery;
+	struct tx_enqueue enqueue;
+	struct tx_free free;
+	struct tx_transmit transmit;
 };
 
 const struct tx_types *tx_types_in_btf __attribute__((unused));

@@ -24,6 +24,8 @@ type fan struct {
 	call       []func(*Call)
 	schedule   []func(*Schedule)
 	delivery   []func(*Delivery)
+	life       []func(*Life)
+	transmit   []func(*Transmit)
 	ring       []func(*Ring)
 	end        []func(*End)
 }
@@ -49,6 +51,8 @@ func (f *fan) add(c Checks) {
 	add(&f.call, c.Call)
 	add(&f.schedule, c.Schedule)
 	add(&f.delivery, c.Delivery)
+	add(&f.life, c.Life)
+	add(&f.transmit, c.Transmit)
 	add(&f.ring, c.Ring)
 	add(&f.end, c.End)
 }

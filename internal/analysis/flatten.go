@@ -87,6 +87,7 @@ func (q *QueueReport) Metrics() []Metric {
 	m.count("handovers.deferred_left", "", q.Handovers.LeftOwing)
 
 	m.count("handovers.calls", "", q.Handovers.Calls)
+	m.count("handovers.enqueued_elsewhere", "", q.Handovers.Elsewhere)
 
 	m.count("requeues.events", "", q.Requeues.Events)
 	m.count("requeues.packets", "packets", q.Requeues.Packets)

@@ -28,6 +28,16 @@ type Call struct {
 	Handover *Handover // nil for a send that was only counted, and when its record never came
 }
 
+// Direct says that it is a whole __dev_direct_xmit, outside of any hand-over.
+func (c *Call) Direct() bool { return c.Life&event.LifeDirect != 0 }
+
+// Deferred says that its sender left it to another CPU, which enqueued it (6.19
+// and later), and that the driver had not been called with it before.
+func (c *Call) Deferred() bool { return c.Life&event.LifeDeferred != 0 && c.Tries == 0 }
+
+// LifeID is that of the packet.
+func (c *Call) LifeID() LifeID { return LifeID{c.Sender, c.Turn} }
+
 // Unlocked says that the driver takes frames without the core's transmit lock.
 func (c *Call) Unlocked() bool { return c.Flags&event.FlagUnlocked != 0 }
 

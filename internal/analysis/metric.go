@@ -102,9 +102,10 @@ type HandoverReport struct {
 	Uncharged U64     `json:"uncharged"` // taken without a charge to BQL
 	OwedAny   U64     `json:"doorbells_owed_any_stop"`
 	OwedDrv   U64     `json:"doorbells_owed_drv_stop"`
-	Deferred  uint32  `json:"deferred_max"`    // packets given at any time whose doorbell was not owed yet, the most (xmit_more_inflight of 000)
-	LeftOwing U64     `json:"deferred_left"`   // hand-overs that ended with such packets
-	Calls     U64     `json:"calls,omitempty"` // of the driver that have a record each
+	Deferred  uint32  `json:"deferred_max"`                 // packets given at any time whose doorbell was not owed yet, the most (xmit_more_inflight of 000)
+	LeftOwing U64     `json:"deferred_left"`                // hand-overs that ended with such packets
+	Calls     U64     `json:"calls,omitempty"`              // of the driver that have a record each
+	Elsewhere U64     `json:"enqueued_elsewhere,omitempty"` // packets that another CPU than their sender's enqueued, of those calls
 }
 
 // RequeueReport counts requeues and why they happened.

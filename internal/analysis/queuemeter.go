@@ -154,7 +154,12 @@ func (m *queueMeter) kindOf(q *Queue, run *Run, handle uint32) string {
 
 func (m *queueMeter) call(c *Call) {
 	m.used = true
-	m.handovers.Calls++
+	if !c.Direct() {
+		m.handovers.Calls++
+	}
+	if c.Deferred() {
+		m.handovers.Elsewhere++
+	}
 	m.calls.add(uint64(c.Dur))
 }
 

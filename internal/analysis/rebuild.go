@@ -34,6 +34,7 @@ type rebuild struct {
 	pick       Pick
 	list       List
 	done       Ring
+	life       Life
 	lastNS     uint64
 }
 
@@ -96,7 +97,14 @@ func (r *rebuild) item(it capture.Item) {
 		give(r.fan.pick, &r.pick)
 	case *event.Picks:
 		give(r.fan.picks, &Picks{*rec, r.world.queue(h)})
+	case *event.Enqueue:
+		r.lives(Life{Queue: r.world.queue(h), Enqueue: rec})
+	case *event.Free:
+		r.lives(Life{Queue: r.world.queue(h), Free: rec})
+	case *event.Transmit:
+		give(r.fan.transmit, &Transmit{*rec})
 	case *event.Packet:
+		r.lives(Life{Queue: r.world.queue(h), Packet: rec})
 		p := r.packets.get()
 		*p = Call{Packet: *rec, Queue: r.world.queue(h)}
 		r.hold(l, h, child{packet: p})
@@ -206,6 +214,11 @@ func (r *rebuild) recycleHandover(h *Handover) {
 	}
 	h.Calls = h.Calls[:0]
 	r.handovers.put(h)
+}
+
+func (r *rebuild) lives(l Life) {
+	r.life = l
+	give(r.fan.life, &r.life)
 }
 
 func (r *rebuild) hold(l *lane, h *event.Header, c child) {

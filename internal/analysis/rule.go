@@ -91,6 +91,8 @@ type Checks struct {
 	Call       func(*Call)
 	Schedule   func(*Schedule)
 	Delivery   func(*Delivery)
+	Life       func(*Life)
+	Transmit   func(*Transmit)
 	Ring       func(*Ring) // hand-overs that are done, and at the end the oldest of each queue that is not
 	End        func(*End)  // once, after the last record
 }

@@ -38,6 +38,9 @@ type Restart struct {
 // OneTxQueue says whether the qdisc serves exactly one queue (TCQ_F_ONETXQUEUE).
 func (r *Run) OneTxQueue() bool { return r.QdiscFlags&event.QdiscOneTxQueue != 0 }
 
+// NoLock says that the qdisc is lockless (TCQ_F_NOLOCK).
+func (r *Run) NoLock() bool { return r.QdiscFlags&event.QdiscNoLock != 0 }
+
 // Partial says that the begin was not seen: then only the end's fields hold.
 func (r *Run) Partial() bool { return r.Flags&event.FlagPartial != 0 }
 

@@ -54,3 +54,27 @@ type SockID struct{ Sock, Birth uint64 }
 func (t *Throttle) SockID() SockID { return SockID{t.Sock, t.Birth} }
 func (w *Wfree) SockID() SockID    { return SockID{w.Sock, w.Birth} }
 func (r *Resume) SockID() SockID   { return SockID{r.Sock, r.Birth} }
+
+// Transmit is a packet that tcp_write_xmit sends.
+type Transmit struct{ event.Transmit }
+
+// SockID is the socket's.
+func (t *Transmit) SockID() SockID { return SockID{t.Sock, t.Birth} }
+
+// MayProbe says that it may be a probe of the path's MTU.
+func (t *Transmit) MayProbe() bool { return t.Sending&event.SendingProbes != 0 }
+
+// Raced says that a free was under way when Wmem was read.
+func (t *Transmit) Raced() bool { return t.Sending&event.SendingRace != 0 }
+
+// Summed says that Before, Sent and Freed are all that changed Wmem.
+func (t *Transmit) Summed() bool { return t.Sending&event.SendingSummed != 0 }
+
+// AsModel is what tcp_small_queue_check looked at.
+func (t *Transmit) AsModel() model.Socket {
+	return model.Socket{
+		Wmem: t.Wmem, Truesize: t.Truesize, PacingRate: t.PacingRate, PacingShift: t.PacingShift,
+		Paced: t.PacingStatus != 0, LimitOutput: int32(t.LimitSysctl), TxDelay: t.TxDelay,
+		Unacked: int(t.Rtx), // RtxEmpty, RtxOne, RtxMore
+	}
+}

@@ -35,7 +35,7 @@ func (a *addrs) reset() {
 	a.vals = append(a.vals[:0], 0)
 }
 
-func addrSlot(v uint64) uint64 { return v * 0x9e3779b97f4a7c15 >> 49 }
+func addrSlot(v uint64) uint64 { return v * 0x9e3779b97f4a7c15 >> 48 }
 
 // index of v, which joins the list if it is new.
 func (a *addrs) index(v uint64) uint64 {

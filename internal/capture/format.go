@@ -28,7 +28,7 @@ const (
 	maxRatio  = 255      // of that to its stored bytes
 	minRecord = 40       // every record has an event.Header
 	maxRanges = maxRaw / minRecord
-	maxAddrs  = 1 << 14 // entries of an address list; full blocks of all kinds hold fewer
+	maxAddrs  = 1 << 15 // entries of an address list; full blocks of all kinds hold fewer
 )
 
 // Codecs of a block.

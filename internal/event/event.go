@@ -53,6 +53,9 @@ const (
 	KindPacket
 	KindSchedule
 	KindDelivery
+	KindEnqueue
+	KindFree
+	KindTransmit
 )
 
 // Contexts a record was written in (Header.Context).

@@ -13,7 +13,8 @@ import (
 
 // Record is any of the record structs.
 type Record interface {
-	Run | Dequeue | Direct | Handover | Complete | Throttle | Wfree | Resume | Notice | Ledger | Quiet | Pick | Picks | GRO | Sample | Sojourn | Packet | Schedule | Delivery
+	Run | Dequeue | Direct | Handover | Complete | Throttle | Wfree | Resume | Notice | Ledger | Quiet | Pick | Picks | GRO | Sample | Sojourn | Packet |
+		Schedule | Delivery | Enqueue | Free | Transmit
 }
 
 // Any is a decoded record: a pointer to one of the record structs.
@@ -73,6 +74,9 @@ var kinds = [...]row{
 	KindPacket:   rowOf[Packet]("packet"),
 	KindSchedule: rowOf[Schedule]("schedule"),
 	KindDelivery: rowOf[Delivery]("delivery"),
+	KindEnqueue:  rowOf[Enqueue]("enqueue"),
+	KindFree:     rowOf[Free]("free"),
+	KindTransmit: rowOf[Transmit]("transmit"),
 }
 
 // Valid says whether k is a kind this build knows.

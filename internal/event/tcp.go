@@ -71,3 +71,31 @@ type Resume struct {
 	Source uint8 // Resume*
 	Pad    [2]uint8
 }
+
+// Bits of Transmit.Sending.
+const (
+	SendingHead   = 1 << iota // the skb is the head of the write queue
+	SendingProbes             // net.ipv4.tcp_mtu_probing is not 0: it may be a probe
+	SendingRace               // a tcp_wfree was under way when Wmem was read
+	SendingSummed             // Before, Sent and Freed are all that changed Wmem
+)
+
+// Transmit is one __tcp_transmit_skb of what tcp_write_xmit sends; before it
+// charges the packet. Rtx is what waits in the retransmit queue.
+type Transmit struct {
+	Header
+	Sock         uint64 `unit:"addr"`
+	Birth        uint64 `unit:"ns"`
+	PacingRate   uint64 `unit:"bytes_per_s"`
+	Wmem         uint32 `unit:"bytes"` // sk_wmem_alloc
+	Truesize     uint32 `unit:"bytes"` // of the skb
+	LimitSysctl  uint32 `unit:"bytes"`
+	TxDelay      uint32 `unit:"us"`
+	Before       uint32 `unit:"bytes"` // sk_wmem_alloc at the Transmit before
+	Sent         uint32 `unit:"bytes"` // truesize of what was sent from then on, that one included
+	Freed        uint32 `unit:"bytes"` // and of what was given to tcp_wfree
+	PacingStatus uint8
+	PacingShift  uint8
+	Rtx          uint8 // Rtx*
+	Sending      uint8 // Sending*
+}

@@ -46,23 +46,3 @@ type Handover struct {
 	Header
 	Hand
 }
-
-// Packet is one call of a driver, from net_dev_start_xmit to net_dev_xmit. It is
-// part of the hand-over that Parent names; a bypass send that is only counted
-// has no record.
-type Packet struct {
-	Header
-	Skb            uint64 `unit:"addr"`
-	JiffiesBegin   uint64 `unit:"jiffies"`
-	JiffiesEnd     uint64 `unit:"jiffies"`
-	TransStart     uint64 `unit:"jiffies"` // of the queue, after the call
-	Len            uint32 `unit:"bytes"`
-	Segs           uint32 `unit:"packets"` // max(gso_segs, 1)
-	RC             int32
-	NumQueuedBegin uint32 `unit:"bytes"`
-	NumQueuedEnd   uint32 `unit:"bytes"`
-	TxqStateBegin  uint8
-	TxqStateEnd    uint8
-	More           uint8 // the xmit_more that the driver was told, MoreUnknown
-	Pad            uint8
-}

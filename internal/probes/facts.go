@@ -109,6 +109,10 @@ func (f *Facts) types(spec *btf.Spec, functions, tracepoints []string) {
 	f.Fields["napi_struct.rx_count"] = offsetOf(spec, "napi_struct", "rx_count") >= 0 ||
 		offsetOf(spec, "napi_struct", "gro") >= 0 && offsetOf(spec, "gro_node", "rx_count") >= 0
 	f.Fields["sock.sk_cgrp_data"] = offsetOf(spec, "sock_cgroup_data", "cgroup") >= 0 && offsetOf(spec, "sock", "sk_cgrp_data") >= 0
+	f.Fields["net_hotdata.qdisc_max_burst"] = offsetOf(spec, "net_hotdata", "qdisc_max_burst") >= 0
+	f.Fields["Qdisc.defer_count"] = offsetOf(spec, "Qdisc", "defer_count") >= 0
+	var reason *btf.Enum
+	f.Fields["skb_drop_reason"] = spec.TypeByName("skb_drop_reason", &reason) == nil
 	f.Fields["dql.order"] = dqlOrder(spec)
 	f.Kernel.SkbTruesize = skbTruesize(spec)
 }

@@ -246,6 +246,48 @@ var points = []Point{
 		Rules: []string{"W3"},
 	},
 	{
+		Fact: "packet.life", Meaning: "each skb from its sender to its free: its turns, its calls of drivers, its end", With: PerPacket,
+		Sources: []Source{{
+			Name: "tp_btf net_dev_queue and kfree_skb, fentry skb_release_head_state and tcp_wfree", Backend: "btf",
+			Programs: []string{"queued", "dropped", "released", "orphaned"}, Functions: []string{"skb_release_head_state", "tcp_wfree"},
+			Tracepoints: []string{"net_dev_queue", "kfree_skb"}, Fields: []string{"skb_drop_reason"},
+		}},
+		Rules: []string{"M6", "R2", "T5"},
+	},
+	{
+		Fact: "packet.enqueue", Meaning: "each packet that went into a qdisc, in what order", With: PerPacket,
+		Sources: []Source{{
+			Name: "tp_btf qdisc_enqueue", Backend: "btf",
+			Programs: []string{"enqueued"}, Tracepoints: []string{"qdisc_enqueue"},
+		}},
+		Rules: []string{"O1", "N2"},
+	},
+	{
+		Fact: "packet.direct", Meaning: "each send past qdisc and hand-over, to one queue", With: PerPacket,
+		Sources: []Source{{
+			Name: "fentry+fexit __dev_direct_xmit", Backend: "btf",
+			Programs: []string{"alone_begin", "alone_end"}, Functions: []string{"__dev_direct_xmit"},
+		}},
+		Rules: []string{"R3"},
+	},
+	{
+		Fact: "packet.transmit", Meaning: "each packet that tcp_write_xmit sends, and what the socket has below TCP", With: PerPacket,
+		Sources: []Source{{
+			Name: "fentry+fexit __tcp_transmit_skb", Backend: "btf",
+			Programs: []string{"transmit_begin", "transmit_end"}, Functions: []string{"__tcp_transmit_skb"},
+		}},
+		Rules: []string{"T1", "T7"},
+	},
+	{
+		Fact: "packet.burst", Meaning: "how many packets wait to be enqueued where one is dropped for that (6.19 and later)", With: PerPacket,
+		Sources: []Source{{
+			Name: "tp_btf kfree_skb, Qdisc.defer_count", Backend: "btf",
+			Tracepoints: []string{"kfree_skb"},
+			Fields:      []string{"Qdisc.defer_count", "net_hotdata.qdisc_max_burst", "skb_drop_reason"},
+		}},
+		Rules: []string{"D7"},
+	},
+	{
 		Fact: "sojourn", Meaning: "how long some of the packets waited in a qdisc", With: "sojourn",
 		Sources: []Source{{
 			Name: "tp_btf qdisc_enqueue and qdisc_dequeue, fexit sch_direct_xmit", Backend: "btf",

@@ -18,7 +18,8 @@ type bpfQueue struct {
 	Completed, Queued, Generated uint32
 	Index                        uint16
 	Wanted, Active, Known, Sent  uint8
-	Pad                          [6]uint8
+	Pad                          [2]uint8
+	Enqueues                     uint32
 }
 
 // name makes the queue that of a record.

@@ -54,6 +54,9 @@ func open(p *Plan, f *Facts, c *Config, b *bpfConfig) (_ *session, err error) {
 		}
 	}
 	spec.Maps[txtraceMapEvents].MaxEntries = uint32(c.RingBytes)
+	if spec.Programs[txtraceProgReleased] == nil {
+		spec.Maps[txtraceMapLives].MaxEntries = 1 // no skb is followed
+	}
 	if err := spec.Variables[txtraceVarConfig].Set(b); err != nil {
 		return nil, fmt.Errorf("BPF configuration: %w", err)
 	}

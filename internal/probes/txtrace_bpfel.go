@@ -17,12 +17,14 @@ import (
 // Used for safe lookups in a Collection or CollectionSpec.
 const (
 	txtraceMapArrivals         = "arrivals"
+	txtraceMapCharges          = "charges"
 	txtraceMapCpus             = "cpus"
 	txtraceMapDelivered        = "delivered"
 	txtraceMapEvents           = "events"
 	txtraceMapFlows            = "flows"
 	txtraceMapGivings          = "givings"
 	txtraceMapListed           = "listed"
+	txtraceMapLives            = "lives"
 	txtraceMapOwned            = "owned"
 	txtraceMapPickSums         = "pick_sums"
 	txtraceMapPicking          = "picking"
@@ -30,9 +32,12 @@ const (
 	txtraceMapSocks            = "socks"
 	txtraceMapStamping         = "stamping"
 	txtraceMapStamps           = "stamps"
+	txtraceMapTurns            = "turns"
 	txtraceMapUps              = "ups"
 	txtraceProgActionBegin     = "action_begin"
 	txtraceProgActionEnd       = "action_end"
+	txtraceProgAloneBegin      = "alone_begin"
+	txtraceProgAloneEnd        = "alone_end"
 	txtraceProgArrive          = "arrive"
 	txtraceProgArriveNode      = "arrive_node"
 	txtraceProgAttempt         = "attempt"
@@ -44,12 +49,15 @@ const (
 	txtraceProgDirectEnd       = "direct_end"
 	txtraceProgDoneBegin       = "done_begin"
 	txtraceProgDoneEnd         = "done_end"
+	txtraceProgDropped         = "dropped"
+	txtraceProgEnqueued        = "enqueued"
 	txtraceProgGive            = "give"
 	txtraceProgGiven           = "given"
 	txtraceProgGroList         = "gro_list"
 	txtraceProgGroShared       = "gro_shared"
 	txtraceProgHandoverBegin   = "handover_begin"
 	txtraceProgHandoverEnd     = "handover_end"
+	txtraceProgOrphaned        = "orphaned"
 	txtraceProgPaceBegin       = "pace_begin"
 	txtraceProgPaceEnd         = "pace_end"
 	txtraceProgPickBegin       = "pick_begin"
@@ -57,6 +65,8 @@ const (
 	txtraceProgPollBegin       = "poll_begin"
 	txtraceProgPollEnd         = "poll_end"
 	txtraceProgPutBack         = "put_back"
+	txtraceProgQueued          = "queued"
+	txtraceProgReleased        = "released"
 	txtraceProgResetBegin      = "reset_begin"
 	txtraceProgResetEnd        = "reset_end"
 	txtraceProgResumeHandler   = "resume_handler"
@@ -69,6 +79,8 @@ const (
 	txtraceProgServed          = "served"
 	txtraceProgStall           = "stall"
 	txtraceProgStamp           = "stamp"
+	txtraceProgTransmitBegin   = "transmit_begin"
+	txtraceProgTransmitEnd     = "transmit_end"
 	txtraceProgUpBegin         = "up_begin"
 	txtraceProgUpCore          = "up_core"
 	txtraceProgUpEnd           = "up_end"
@@ -139,6 +151,8 @@ type txtraceSpecs struct {
 type txtraceProgramSpecs struct {
 	ActionBegin     *ebpf.ProgramSpec `ebpf:"action_begin"`
 	ActionEnd       *ebpf.ProgramSpec `ebpf:"action_end"`
+	AloneBegin      *ebpf.ProgramSpec `ebpf:"alone_begin"`
+	AloneEnd        *ebpf.ProgramSpec `ebpf:"alone_end"`
 	Arrive          *ebpf.ProgramSpec `ebpf:"arrive"`
 	ArriveNode      *ebpf.ProgramSpec `ebpf:"arrive_node"`
 	Attempt         *ebpf.ProgramSpec `ebpf:"attempt"`
@@ -150,12 +164,15 @@ type txtraceProgramSpecs struct {
 	DirectEnd       *ebpf.ProgramSpec `ebpf:"direct_end"`
 	DoneBegin       *ebpf.ProgramSpec `ebpf:"done_begin"`
 	DoneEnd         *ebpf.ProgramSpec `ebpf:"done_end"`
+	Dropped         *ebpf.ProgramSpec `ebpf:"dropped"`
+	Enqueued        *ebpf.ProgramSpec `ebpf:"enqueued"`
 	Give            *ebpf.ProgramSpec `ebpf:"give"`
 	Given           *ebpf.ProgramSpec `ebpf:"given"`
 	GroList         *ebpf.ProgramSpec `ebpf:"gro_list"`
 	GroShared       *ebpf.ProgramSpec `ebpf:"gro_shared"`
 	HandoverBegin   *ebpf.ProgramSpec `ebpf:"handover_begin"`
 	HandoverEnd     *ebpf.ProgramSpec `ebpf:"handover_end"`
+	Orphaned        *ebpf.ProgramSpec `ebpf:"orphaned"`
 	PaceBegin       *ebpf.ProgramSpec `ebpf:"pace_begin"`
 	PaceEnd         *ebpf.ProgramSpec `ebpf:"pace_end"`
 	PickBegin       *ebpf.ProgramSpec `ebpf:"pick_begin"`
@@ -163,6 +180,8 @@ type txtraceProgramSpecs struct {
 	PollBegin       *ebpf.ProgramSpec `ebpf:"poll_begin"`
 	PollEnd         *ebpf.ProgramSpec `ebpf:"poll_end"`
 	PutBack         *ebpf.ProgramSpec `ebpf:"put_back"`
+	Queued          *ebpf.ProgramSpec `ebpf:"queued"`
+	Released        *ebpf.ProgramSpec `ebpf:"released"`
 	ResetBegin      *ebpf.ProgramSpec `ebpf:"reset_begin"`
 	ResetEnd        *ebpf.ProgramSpec `ebpf:"reset_end"`
 	ResumeHandler   *ebpf.ProgramSpec `ebpf:"resume_handler"`
@@ -175,6 +194,8 @@ type txtraceProgramSpecs struct {
 	Served          *ebpf.ProgramSpec `ebpf:"served"`
 	Stall           *ebpf.ProgramSpec `ebpf:"stall"`
 	Stamp           *ebpf.ProgramSpec `ebpf:"stamp"`
+	TransmitBegin   *ebpf.ProgramSpec `ebpf:"transmit_begin"`
+	TransmitEnd     *ebpf.ProgramSpec `ebpf:"transmit_end"`
 	UpBegin         *ebpf.ProgramSpec `ebpf:"up_begin"`
 	UpCore          *ebpf.ProgramSpec `ebpf:"up_core"`
 	UpEnd           *ebpf.ProgramSpec `ebpf:"up_end"`
@@ -193,12 +214,14 @@ type txtraceProgramSpecs struct {
 // It can be passed ebpf.CollectionSpec.Assign.
 type txtraceMapSpecs struct {
 	Arrivals  *ebpf.MapSpec `ebpf:"arrivals"`
+	Charges   *ebpf.MapSpec `ebpf:"charges"`
 	Cpus      *ebpf.MapSpec `ebpf:"cpus"`
 	Delivered *ebpf.MapSpec `ebpf:"delivered"`
 	Events    *ebpf.MapSpec `ebpf:"events"`
 	Flows     *ebpf.MapSpec `ebpf:"flows"`
 	Givings   *ebpf.MapSpec `ebpf:"givings"`
 	Listed    *ebpf.MapSpec `ebpf:"listed"`
+	Lives     *ebpf.MapSpec `ebpf:"lives"`
 	Owned     *ebpf.MapSpec `ebpf:"owned"`
 	PickSums  *ebpf.MapSpec `ebpf:"pick_sums"`
 	Picking   *ebpf.MapSpec `ebpf:"picking"`
@@ -206,6 +229,7 @@ type txtraceMapSpecs struct {
 	Socks     *ebpf.MapSpec `ebpf:"socks"`
 	Stamping  *ebpf.MapSpec `ebpf:"stamping"`
 	Stamps    *ebpf.MapSpec `ebpf:"stamps"`
+	Turns     *ebpf.MapSpec `ebpf:"turns"`
 	Ups       *ebpf.MapSpec `ebpf:"ups"`
 }
 
@@ -249,12 +273,14 @@ func (o *txtraceObjects) Close() error {
 // It can be passed to loadTxtraceObjects or ebpf.CollectionSpec.LoadAndAssign.
 type txtraceMaps struct {
 	Arrivals  *ebpf.Map `ebpf:"arrivals"`
+	Charges   *ebpf.Map `ebpf:"charges"`
 	Cpus      *ebpf.Map `ebpf:"cpus"`
 	Delivered *ebpf.Map `ebpf:"delivered"`
 	Events    *ebpf.Map `ebpf:"events"`
 	Flows     *ebpf.Map `ebpf:"flows"`
 	Givings   *ebpf.Map `ebpf:"givings"`
 	Listed    *ebpf.Map `ebpf:"listed"`
+	Lives     *ebpf.Map `ebpf:"lives"`
 	Owned     *ebpf.Map `ebpf:"owned"`
 	PickSums  *ebpf.Map `ebpf:"pick_sums"`
 	Picking   *ebpf.Map `ebpf:"picking"`
@@ -262,18 +288,21 @@ type txtraceMaps struct {
 	Socks     *ebpf.Map `ebpf:"socks"`
 	Stamping  *ebpf.Map `ebpf:"stamping"`
 	Stamps    *ebpf.Map `ebpf:"stamps"`
+	Turns     *ebpf.Map `ebpf:"turns"`
 	Ups       *ebpf.Map `ebpf:"ups"`
 }
 
 func (m *txtraceMaps) Close() error {
 	return _TxtraceClose(
 		m.Arrivals,
+		m.Charges,
 		m.Cpus,
 		m.Delivered,
 		m.Events,
 		m.Flows,
 		m.Givings,
 		m.Listed,
+		m.Lives,
 		m.Owned,
 		m.PickSums,
 		m.Picking,
@@ -281,6 +310,7 @@ func (m *txtraceMaps) Close() error {
 		m.Socks,
 		m.Stamping,
 		m.Stamps,
+		m.Turns,
 		m.Ups,
 	)
 }
@@ -310,6 +340,8 @@ type txtraceVariables struct {
 type txtracePrograms struct {
 	ActionBegin     *ebpf.Program `ebpf:"action_begin"`
 	ActionEnd       *ebpf.Program `ebpf:"action_end"`
+	AloneBegin      *ebpf.Program `ebpf:"alone_begin"`
+	AloneEnd        *ebpf.Program `ebpf:"alone_end"`
 	Arrive          *ebpf.Program `ebpf:"arrive"`
 	ArriveNode      *ebpf.Program `ebpf:"arrive_node"`
 	Attempt         *ebpf.Program `ebpf:"attempt"`
@@ -321,12 +353,15 @@ type txtracePrograms struct {
 	DirectEnd       *ebpf.Program `ebpf:"direct_end"`
 	DoneBegin       *ebpf.Program `ebpf:"done_begin"`
 	DoneEnd         *ebpf.Program `ebpf:"done_end"`
+	Dropped         *ebpf.Program `ebpf:"dropped"`
+	Enqueued        *ebpf.Program `ebpf:"enqueued"`
 	Give            *ebpf.Program `ebpf:"give"`
 	Given           *ebpf.Program `ebpf:"given"`
 	GroList         *ebpf.Program `ebpf:"gro_list"`
 	GroShared       *ebpf.Program `ebpf:"gro_shared"`
 	HandoverBegin   *ebpf.Program `ebpf:"handover_begin"`
 	HandoverEnd     *ebpf.Program `ebpf:"handover_end"`
+	Orphaned        *ebpf.Program `ebpf:"orphaned"`
 	PaceBegin       *ebpf.Program `ebpf:"pace_begin"`
 	PaceEnd         *ebpf.Program `ebpf:"pace_end"`
 	PickBegin       *ebpf.Program `ebpf:"pick_begin"`
@@ -334,6 +369,8 @@ type txtracePrograms struct {
 	PollBegin       *ebpf.Program `ebpf:"poll_begin"`
 	PollEnd         *ebpf.Program `ebpf:"poll_end"`
 	PutBack         *ebpf.Program `ebpf:"put_back"`
+	Queued          *ebpf.Program `ebpf:"queued"`
+	Released        *ebpf.Program `ebpf:"released"`
 	ResetBegin      *ebpf.Program `ebpf:"reset_begin"`
 	ResetEnd        *ebpf.Program `ebpf:"reset_end"`
 	ResumeHandler   *ebpf.Program `ebpf:"resume_handler"`
@@ -346,6 +383,8 @@ type txtracePrograms struct {
 	Served          *ebpf.Program `ebpf:"served"`
 	Stall           *ebpf.Program `ebpf:"stall"`
 	Stamp           *ebpf.Program `ebpf:"stamp"`
+	TransmitBegin   *ebpf.Program `ebpf:"transmit_begin"`
+	TransmitEnd     *ebpf.Program `ebpf:"transmit_end"`
 	UpBegin         *ebpf.Program `ebpf:"up_begin"`
 	UpCore          *ebpf.Program `ebpf:"up_core"`
 	UpEnd           *ebpf.Program `ebpf:"up_end"`
@@ -363,6 +402,8 @@ func (p *txtracePrograms) Close() error {
 	return _TxtraceClose(
 		p.ActionBegin,
 		p.ActionEnd,
+		p.AloneBegin,
+		p.AloneEnd,
 		p.Arrive,
 		p.ArriveNode,
 		p.Attempt,
@@ -374,12 +415,15 @@ func (p *txtracePrograms) Close() error {
 		p.DirectEnd,
 		p.DoneBegin,
 		p.DoneEnd,
+		p.Dropped,
+		p.Enqueued,
 		p.Give,
 		p.Given,
 		p.GroList,
 		p.GroShared,
 		p.HandoverBegin,
 		p.HandoverEnd,
+		p.Orphaned,
 		p.PaceBegin,
 		p.PaceEnd,
 		p.PickBegin,
@@ -387,6 +431,8 @@ func (p *txtracePrograms) Close() error {
 		p.PollBegin,
 		p.PollEnd,
 		p.PutBack,
+		p.Queued,
+		p.Released,
 		p.ResetBegin,
 		p.ResetEnd,
 		p.ResumeHandler,
@@ -399,6 +445,8 @@ func (p *txtracePrograms) Close() error {
 		p.Served,
 		p.Stall,
 		p.Stamp,
+		p.TransmitBegin,
+		p.TransmitEnd,
 		p.UpBegin,
 		p.UpCore,
 		p.UpEnd,

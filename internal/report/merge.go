@@ -112,6 +112,7 @@ func addHandovers(to, h *analysis.HandoverReport) {
 	to.Deferred = max(to.Deferred, h.Deferred)
 	to.LeftOwing += h.LeftOwing
 	to.Calls += h.Calls
+	to.Elsewhere += h.Elsewhere
 }
 
 func addMap(to, m map[string]analysis.U64) map[string]analysis.U64 {

@@ -113,7 +113,7 @@ func sampleQueue() analysis.QueueReport {
 		},
 		Handovers: analysis.HandoverReport{
 			Count: 4050, Packets: 23461, Bytes: 3331000, Size: counts(1, 1500, 2, 1000, 65, 800),
-			Rest: 4, Taken: 23457, Busy: 1, Uncharged: 2, OwedAny: 4900, OwedDrv: 4050, Calls: 23462,
+			Rest: 4, Taken: 23457, Busy: 1, Uncharged: 2, OwedAny: 4900, OwedDrv: 4050, Calls: 23462, Elsewhere: 17,
 		},
 		Requeues: analysis.RequeueReport{Events: 46, Packets: 50, Cause: map[string]analysis.U64{"drv": 45, "busy": 1}},
 		Bypass:   analysis.BypassReport{Count: 123, Packets: 123, Bytes: 17466, GsoSegs: 123, PktLenBytes: 17466},

@@ -215,7 +215,11 @@ func handovers(p *printer, h *analysis.HandoverReport) {
 		p.count(uint64(h.Rest))+" not taken", p.count(uint64(h.Busy))+" BUSY",
 		p.count(uint64(h.Uncharged))+" taken and not charged to BQL")
 	if h.Calls > 0 {
-		p.field("  recorded", "each call of the driver: "+p.count(uint64(h.Calls)))
+		each := "each call of the driver: " + p.count(uint64(h.Calls))
+		if h.Elsewhere > 0 {
+			each += ", " + p.counted(uint64(h.Elsewhere), "packet", "packets") + " enqueued by another CPU than the sender's"
+		}
+		p.field("  recorded", each)
 	}
 	p.histogram("packets", "hand-overs", h.Size)
 	if h.Taken > 0 {

@@ -91,7 +91,10 @@ var facts = []string{
 	"context", "bql", "complete.napi", "complete.hardirq", "tsq.throttle", "tsq.wfree", "tsq.resume", "tsq.release",
 }
 
-var absent = []string{"sojourn", "sample", "watchdog", "stall", "reset", "delivery", "delivery.arrival"}
+var absent = []string{
+	"sojourn", "sample", "watchdog", "stall", "reset", "delivery", "delivery.arrival",
+	"packet.life", "packet.enqueue", "packet.direct", "packet.transmit", "packet.burst",
+}
 
 func (s *sim) header() *capture.Header {
 	c := s.cfg

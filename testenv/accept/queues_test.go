@@ -34,7 +34,8 @@ var queueFloors = map[string]analysis.U64{
 // two igb with two queues each, XPS, and senders that are moved.
 func TestQueues(t *testing.T) {
 	g := newGuest(t)
-	dir := g.scenarios(t, "6.1", []string{"queues"}, "-nic", "igb")["queues"]
+	dirs := g.scenarios(t, "6.1", []string{"queues", "lives"}, "-nic", "igb")
+	dir := dirs["queues"]
 	file := filepath.Join(dir, "capture.txtrace")
 	v, r := g.verify(t, file), g.report(t, file)
 	clean(t, file, v, r)
@@ -68,6 +69,7 @@ func TestQueues(t *testing.T) {
 		t.Errorf("%d lists came to the protocols in %d parts", delivered.n, cores)
 	}
 	same(t, "skbs of lists and softnet_stat", received, softnet(t, dir, "after")-softnet(t, dir, "before"))
+	t.Run("lives", func(t *testing.T) { lived(t, g, dirs["lives"]) })
 	if len(r.Picks) != 2 || len(r.GRO) != 2 {
 		t.Errorf("%d devices with picks, %d with lists", len(r.Picks), len(r.GRO))
 	}

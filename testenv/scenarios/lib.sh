@@ -170,6 +170,24 @@ stop_tools() {
 	return $_bad
 }
 
+# --- calls that the kernel counts ------------------------------------------
+
+tracing=/sys/kernel/tracing
+
+# probe NAME FUNCTION: count its calls.
+probe() {
+	echo "p:$1 $2" >>$tracing/kprobe_events && echo 1 >$tracing/events/kprobes/"$1"/enable
+}
+
+# unprobe NAME...: keep the counts, in kprobe_profile.txt, and count no more.
+unprobe() {
+	cat $tracing/kprobe_profile >"$sout/kprobe_profile.txt"
+	for _counted; do
+		echo 0 >$tracing/events/kprobes/"$_counted"/enable
+		echo "-:$_counted" >>$tracing/kprobe_events
+	done
+}
+
 # --- counters and quiet --------------------------------------------------
 
 # both COMMAND...: for each device with its namespace.

@@ -523,7 +523,7 @@ var cases = []judged{
 // Each rule counts what is an instance, and only that, and leaves undecided
 // what it cannot know.
 func TestJudged(t *testing.T) {
-	for _, c := range slices.Concat(cases, edges, bqlEdges, lateEdges) {
+	for _, c := range slices.Concat(cases, edges, bqlEdges, lateEdges, lifeEdges) {
 		tr := newTrace()
 		c.build(tr)
 		if c.variant == "" {

@@ -70,6 +70,7 @@ func legal() *trace {
 	t.complete(t.dql.InFlight())
 	t.bursts(9, 20_000)
 	t.looked()
+	t.lives()
 	t.waiting()
 	t.list(true)
 	t.throttle()

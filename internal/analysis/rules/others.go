@@ -9,9 +9,6 @@ import "github.com/txtrace/txtrace/internal/analysis"
 // offers, or what this version would have to record.
 func Others() []analysis.Other {
 	return []analysis.Other{
-		notYet("M6", "A skb's address names one skb only between two frees of it.",
-			"it needs the frees of skbs (skb:consume_skb, skb:kfree_skb); until then an address names a skb only from a requeue to its restart, while the qdisc owns it"),
-
 		unseen("B1", "A completion reports no more than is in flight.",
 			"dql_completed cannot be hooked, and a kernel that breaks it stops in it (BUG_ON); internal/model and the simulator hold it"),
 		within("B4", "What is in flight stays below the limit and one batch.",
@@ -21,25 +18,12 @@ func Others() []analysis.Other {
 		unseen("B15", "Byte counters are compared modulo 2^32.",
 			"it is no property of a capture; the tests of internal/model and a case of a counter that wraps hold it"),
 
-		notYet("D7", "A deferred burst is dropped only above net.core.qdisc_max_burst.",
-			"it needs the drop's reason (skb:kfree_skb) and Qdisc.defer_count (6.19 and later)"),
-
-		notYet("R2", "A frame that the driver took is not touched again, one that it refused is not freed.",
-			"it needs frees inside ndo_start_xmit (skb:consume_skb, skb:kfree_skb)"),
-		notYet("R3", "A direct send that the driver refuses comes back to its caller once.",
-			"it needs __dev_direct_xmit at both ends; such sends show as charged by others so far"),
-
 		unseen("S1", "Completions that make enough room start a queue that its driver stopped.",
 			"how much is enough is the driver's own (start threshold), and in no common structure; S2 holds what follows when none is left"),
 
 		notYet("L4", "No packet waits for long in the ring between two veth.",
 			"it needs what is next in the ring of the peer (struct veth_rq, in the BTF of module veth) at each look"),
 
-		notYet("N2", "What was enqueued while a lockless qdisc ran is taken by that run or by one that follows.",
-			"it needs tracepoint qdisc_enqueue, one record a packet"),
-
-		notYet("O1", "A qdisc that is first in, first out sends each flow in the order of its enqueues.",
-			"it needs tracepoint qdisc_enqueue, one record a packet"),
 		within("O2", "What goes back goes back in front of what was taken out later.",
 			"the first packet that comes out of gso_skb next tells", "X6"),
 		within("O3", "A flow changes its queue only where its socket may.",
@@ -49,13 +33,6 @@ func Others() []analysis.Other {
 			"it needs the device that a packet came from (skb_iif) beside the queue that it names; where no filter and no socket has a say, Q4 holds that the queue follows from it"),
 		notYet("Q7", "A queue that a filter set is the one that is taken.",
 			"it needs the queue of each packet that tc chose for (softnet_data.xmit.skip_txqueue, 5.19 and later, at net_dev_queue and qdisc_enqueue): no choice is made for those"),
-
-		notYet("T1", "TCP sends no packet while the socket is above its limit.",
-			"it needs __tcp_transmit_skb: a record tells of a tcp_write_xmit that was held back, not of those that sent"),
-		notYet("T5", "A packet is freed to its socket by the last device that has it.",
-			"it needs the hand-over in which tcp_wfree runs, and its skb"),
-		notYet("T7", "sk_wmem_alloc is the sum of the socket's packets on their way, and one.",
-			"it needs each packet of a socket, from its send to its free"),
 	}
 }
 

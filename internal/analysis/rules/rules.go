@@ -80,13 +80,13 @@ import "github.com/txtrace/txtrace/internal/analysis"
 // All is the registry, in the order in which rules are printed.
 func All() []analysis.Rule {
 	return []analysis.Rule{
-		m1, m2, m3, m4, m5, m7, m8, m9, m10, m11,
-		d1, d2, d3, d4, d5, d6, d8, d9, d10,
-		x1, x2, x3, x4, x5, x6, x7, v1, r1, r4, r5, r6,
+		m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11,
+		d1, d2, d3, d4, d5, d6, d7, d8, d9, d10,
+		x1, x2, x3, x4, x5, x6, x7, v1, r1, r2, r3, r4, r5, r6,
 		b2, b3, b5, b7, b8, b9, b10, b11, b12, b13, b14, b16, b17,
-		w1, w2, w3, s2, l1, l2, l3, n1, n3, n4, n5, n6, n7,
-		t2, t3, t4, t6,
-		q1, q2, q3, q4, q6, q8, q9,
+		w1, w2, w3, s2, l1, l2, l3, n1, n2, n3, n4, n5, n6, n7,
+		t1, t2, t3, t4, t5, t6, t7,
+		o1, q1, q2, q3, q4, q6, q8, q9,
 		g1, g2, g3, g4,
 	}
 }

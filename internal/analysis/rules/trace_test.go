@@ -37,6 +37,7 @@ type trace struct {
 	skb     uint64   // last address given
 	requeue uint32   // qstats.requeues
 	jiffies uint64
+	turns   uint32 // that CPU 0 sent
 }
 
 const nsPerJiffy = 4_000_000
@@ -153,6 +154,12 @@ func kindOf(r event.Any) event.Kind {
 		return event.KindSchedule
 	case *event.Delivery:
 		return event.KindDelivery
+	case *event.Enqueue:
+		return event.KindEnqueue
+	case *event.Free:
+		return event.KindFree
+	case *event.Transmit:
+		return event.KindTransmit
 	}
 	return event.KindInvalid
 }
