@@ -36,3 +36,10 @@ type call struct {
 }
 
 func callOf(l *analysis.Life) call { return call{l.ID(), true, l.Mark()} }
+
+// during is a claim that all of a time was seen, and no run of a hook skipped
+// in it.
+func during(from, to uint64) analysis.Claim {
+	s := analysis.Span{From: from, To: to}
+	return analysis.Claim{Over: s, When: s}
+}

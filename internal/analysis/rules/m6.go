@@ -100,8 +100,7 @@ func (c *checkM6) settle(now uint64) {
 	for len(c.reuse) > 0 && now > c.reuse[0].after.head.Time+clockError {
 		r := c.reuse[0]
 		c.reuse = c.reuse[1:]
-		over := analysis.Span{From: r.before.head.Begin(), To: r.after.head.Time + clockError}
-		c.j.BrokenIf(analysis.Claim{Over: over}, func() *analysis.Evidence {
+		c.j.BrokenIf(during(r.before.head.Begin(), r.after.head.Time+clockError), func() *analysis.Evidence {
 			return analysis.Show(r.queue, &r.after.head.Header, "the packet sent as number %d by CPU %d has the address of number %d of CPU %d, which a driver took and nobody freed",
 				r.after.id.Turn, r.after.id.Sender, r.before.id.Turn, r.before.id.Sender).
 				With("turn", "", int64(r.after.id.Turn)).With("before", "", int64(r.before.id.Turn)).Record(&r.before.head.Header)

@@ -106,7 +106,7 @@ func (c *checkN2) judge(e *enqueueN2, at uint64) {
 }
 
 func (c *checkN2) late(e *enqueueN2, at uint64) {
-	c.j.SuspectIf(analysis.Claim{Over: analysis.Span{From: e.Time, To: at}}, func() *analysis.Evidence {
+	c.j.SuspectIf(during(e.Time, at), func() *analysis.Evidence {
 		return analysis.Show(e.queue, &e.Header, "a packet was enqueued in a lockless qdisc, and for %d ms nobody took it out", ms(at-e.Time)).
 			With("turn", "", int64(e.turn)).With("qdisc_state", "", int64(e.state)).With("waited", "ns", int64(at-e.Time))
 	})

@@ -77,8 +77,7 @@ func (c *checkT5) call(s *skbT5, l *analysis.Life) {
 
 // broken: the packet was in a call that told its socket, and then in another.
 func (c *checkT5) broken(q *analysis.Queue, told, next call) {
-	over := analysis.Span{From: told.head.Begin(), To: max(told.head.Time, next.head.Time)}
-	c.j.BrokenIf(analysis.Claim{Over: over}, func() *analysis.Evidence {
+	c.j.BrokenIf(during(told.head.Begin(), max(told.head.Time, next.head.Time)), func() *analysis.Evidence {
 		return analysis.Show(q, &told.head.Header, "a device let the packet's socket go, and the packet went on to queue %d of the device of index %d", next.head.Txq, next.head.Ifindex).
 			With("then_ifindex", "", int64(next.head.Ifindex)).With("then_queue", "", int64(next.head.Txq)).Record(&next.head.Header)
 	})

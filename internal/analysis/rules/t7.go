@@ -18,25 +18,36 @@ var t7 = analysis.Rule{
 	Strength:   analysis.Heuristic,
 	Antecedent: "a packet that tcp_write_xmit sends after another of the socket, which has sent no GSO packet since it had nothing below TCP",
 	New: func(j *analysis.Judge) analysis.Checks {
-		return analysis.Checks{Transmit: func(t *analysis.Transmit) { judgeT7(j, t) }}
+		c := checkT7{j: j, last: make(map[analysis.SockID]uint64)}
+		return analysis.Checks{Transmit: c.transmit}
 	},
 }
 
-// judgeT7 holds what changed between two packets against what was charged and
+type checkT7 struct {
+	j    *analysis.Judge
+	last map[analysis.SockID]uint64 // when a socket sent last, ns
+}
+
+// transmit holds what changed between two packets against what was charged and
 // freed. Other code may charge the socket too (skb_expand_head), so it is no
 // more than suspect.
-func judgeT7(j *analysis.Judge, t *analysis.Transmit) {
+func (c *checkT7) transmit(t *analysis.Transmit) {
+	id := t.SockID()
+	before, ok := c.last[id]
+	if ok || len(c.last) < maxAwaits {
+		c.last[id] = t.Time
+	}
 	want := t.Before + t.Sent - t.Freed
 	off := int32(t.Wmem - want)
 	switch {
-	case !t.Summed():
+	case !t.Summed() || !ok:
 	case t.Raced():
-		j.Undecided(analysis.Race)
+		c.j.Undecided(analysis.Race)
 	case max(off, -off) <= pureACKs:
-		j.Held()
+		c.j.Held()
 	default:
-		j.Suspect(func() *analysis.Evidence {
-			return analysis.Show(nil, &t.Header, "%d bytes are below TCP where %d were, %d were sent and %d freed: %d are too many", t.Wmem, t.Before, t.Sent, t.Freed, off).
+		c.j.SuspectIf(during(before, t.Time), func() *analysis.Evidence {
+			return analysis.Show(nil, &t.Header, "%d bytes are below TCP where %d were, %d were sent and %d freed: %d do not fit", t.Wmem, t.Before, t.Sent, t.Freed, off).
 				With("wmem", "bytes", int64(t.Wmem)).With("before", "bytes", int64(t.Before)).
 				With("sent", "bytes", int64(t.Sent)).With("freed", "bytes", int64(t.Freed))
 		})
