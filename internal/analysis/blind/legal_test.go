@@ -87,6 +87,8 @@ var arguments = []argument{
 	{"Run.Empty", "a run may end with an empty dequeue, or not", upTo(1)},
 	{"*.Result *.Validate *.Hand.More *.More", "an answer of yes or no, whatever the number", truthy},
 	{"Packet.More", "a hand-over that no other record tells of", untold},
+	{"Packet.Order Packet.Turn Packet.Sender Packet.Tries Packet.Life Packet.Priority",
+		"the capture does not follow packets from their senders to their ends", unfollowed},
 	{"Direct.Handovers", "a hand-over of the same queue may be nested (netpoll)", func(m *mutation) bool { return m.after > 1 }},
 
 	// The recorder's own.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/txtrace/txtrace/internal/analysis"
+	"github.com/txtrace/txtrace/internal/capture"
 	"github.com/txtrace/txtrace/internal/event"
 	"github.com/txtrace/txtrace/internal/model"
 )
@@ -219,4 +220,9 @@ func possibleList(m *mutation) bool {
 		}
 	}
 	return g.Flags&event.FlagWalkCut != 0
+}
+
+// unfollowed says that the capture lacks the ends of skbs.
+func unfollowed(m *mutation) bool {
+	return !slices.ContainsFunc(m.tape.header.Plan, func(c capture.Choice) bool { return c.Fact == "packet.life" && c.State == "chosen" })
 }
