@@ -56,6 +56,7 @@ var test = append(slices.Clip(demo), []need{
 	{"linux-perf", command("perf")},
 	{"trace-cmd", command("trace-cmd")},
 	{"iperf3", command("iperf3")},
+	{"python3", command("python3")},
 	{"gcc", command("cc")},
 	{"libc6-dev", file("/usr/include/setjmp.h")},
 }...)
