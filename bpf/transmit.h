@@ -5,6 +5,30 @@
  * and retransmissions are only counted.
  */
 
+#pragma clang attribute push(__attribute__((preserve_access_index)), \
+			     apply_to = record)
+
+struct tcp_skb_cb {
+	unsigned short tcp_gso_segs;
+};
+
+#pragma clang attribute pop
+
+/*
+ * How many segments TCP takes a packet for. What skb_shinfo counts is written
+ * by __tcp_transmit_skb, too late for its begin.
+ */
+static __always_inline __u32 tcp_segs(struct sk_buff *skb)
+{
+	__u16 segs = 0;
+
+	bpf_probe_read_kernel(
+		&segs, sizeof(segs),
+		(void *)skb + bpf_core_field_offset(struct sk_buff, cb) +
+			bpf_core_field_offset(struct tcp_skb_cb, tcp_gso_segs));
+	return segs;
+}
+
 /* What a socket has charged and got back since it was looked at last. */
 struct tx_charge {
 	__u64 sent; /* truesize, of all that __tcp_transmit_skb took */
@@ -96,7 +120,7 @@ int BPF_PROG(transmit_begin, struct sock *sk, struct sk_buff *skb, int clone)
 	r->sending |= TX_SENDING_HEAD;
 	r->truesize = skb->truesize;
 	g->sent += r->truesize;
-	g->gso |= skb_more_segs(skb) != 0;
+	g->gso |= tcp_segs(skb) > 1;
 	r->pacing_rate = sk->sk_pacing_rate;
 	r->pacing_status = sk->sk_pacing_status;
 	r->pacing_shift = sk->sk_pacing_shift;

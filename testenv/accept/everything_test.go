@@ -4,6 +4,7 @@ package accept
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/txtrace/txtrace/internal/analysis"
@@ -17,7 +18,8 @@ var everythingFloors = map[string]analysis.U64{
 }
 
 // TestEverything has every rule look at the loads of every scenario, on the
-// newest kernel. Flows that fq paces prove which limit TCP has there.
+// newest kernel. Flows that fq paces prove which limit TCP has there, where the
+// machine lets them send in time, and never prove another.
 func TestEverything(t *testing.T) {
 	g := newGuest(t)
 	dir := g.boot(t, "boot", "7.2", "-scenario", "everything", "-seconds", "2")
@@ -25,7 +27,12 @@ func TestEverything(t *testing.T) {
 	v, r := g.verify(t, file), g.report(t, file)
 	clean(t, file, v, r)
 	exercised(t, v, everythingFloors)
-	if limit := variant(t, v, string(model.SwitchTSQLimit)); limit.State != analysis.StateProven || limit.Variant != string(model.TSQLimitAlways) {
+	limit := variant(t, v, string(model.SwitchTSQLimit))
+	switch {
+	case limit.State == analysis.StateProven && limit.Variant == string(model.TSQLimitAlways):
+	case limit.State == analysis.StateUndecided && slices.Contains(limit.Left, string(model.TSQLimitAlways)):
+		t.Logf("not proven: %+v", limit)
+	default:
 		t.Errorf("%+v", limit)
 	}
 }
