@@ -66,10 +66,6 @@ static __always_inline void charge_look(struct tx_transmit *r,
 	r->wmem = sk->sk_wmem_alloc.refs.counter;
 	barrier();
 	race = race || s->begun != s->done || s->freed != freed;
-	if (r->wmem == 1) {
-		g->followed = 1;
-		g->gso = 0;
-	}
 	r->before = g->wmem;
 	r->sent = g->sent;
 	r->freed = freed - g->freed;
@@ -77,6 +73,10 @@ static __always_inline void charge_look(struct tx_transmit *r,
 		r->sending |= TX_SENDING_SUMMED;
 	if (race)
 		r->sending |= TX_SENDING_RACE;
+	if (r->wmem == 1) { /* what was GSO is gone, from here on */
+		g->followed = 1;
+		g->gso = 0;
+	}
 	g->wmem = r->wmem;
 	g->freed = freed;
 	g->sent = 0;
