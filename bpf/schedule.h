@@ -30,6 +30,21 @@ static __always_inline struct tx_listed *listed_of_cpu(void)
 	return bpf_map_lookup_elem(&listed, &zero);
 }
 
+/* Begins the record of a qdisc that is listed or emptied. */
+static __always_inline struct tx_schedule *
+schedule_open(struct tx_cpu *c, enum tx_program prog, int at, struct Qdisc *q,
+	      __u32 slot)
+{
+	struct tx_schedule *r = &tx_frame_at(c, at)->schedule;
+
+	tx_clear(*r);
+	tx_queue_name(&r->h, slot);
+	r->qdisc = tx_address(c, prog, q);
+	r->qdisc_flags = q->flags;
+	r->handle = q->handle;
+	return r;
+}
+
 SEC("fentry/__netif_reschedule")
 int BPF_PROG(scheduled, struct Qdisc *q)
 {
@@ -46,17 +61,12 @@ int BPF_PROG(scheduled, struct Qdisc *q)
 		return tx_filtered(c, TX_PROG_scheduled);
 	l->waiting++;
 	at = tx_frame_push(c, TX_FRAME_RECORD, NULL, 0);
-	r = &tx_frame_at(c, at)->schedule;
-	tx_clear(*r);
-	tx_queue_name(&r->h, slot);
+	r = schedule_open(c, TX_PROG_scheduled, at, q, slot);
 	if (q->flags & TCQ_F_ONETXQUEUE)
 		r->txq_state = q->dev_queue->state;
 	else
 		r->h.txq = TX_NO_QUEUE;
 	r->what = TX_SCHEDULE_LISTED;
-	r->qdisc = tx_address(c, TX_PROG_scheduled, q);
-	r->qdisc_flags = q->flags;
-	r->handle = q->handle;
 	r->waiting = l->waiting;
 	r->qdisc_state = q->state;
 	r->in_action = c->action != 0;
@@ -126,13 +136,8 @@ int BPF_PROG(reset_end, struct Qdisc *q)
 		return tx_filtered(c, TX_PROG_reset_end);
 	l->reset = 0;
 	at = tx_frame_push(c, TX_FRAME_RECORD, NULL, l->begin);
-	r = &tx_frame_at(c, at)->schedule;
-	tx_clear(*r);
-	tx_queue_name(&r->h, slot);
+	r = schedule_open(c, TX_PROG_reset_end, at, q, slot);
 	r->what = TX_SCHEDULE_RESET;
-	r->qdisc = tx_address(c, TX_PROG_reset_end, q);
-	r->qdisc_flags = q->flags;
-	r->handle = q->handle;
 	r->qdisc_state = l->state;
 	r->held = l->held;
 	return tx_emit(TX_PROG_reset_end, at, TX_SCHEDULE, sizeof(*r));

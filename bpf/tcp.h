@@ -32,6 +32,38 @@ static __always_inline __u32 sk_limit_output(struct sock *sk)
 	return sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_limit_output_bytes;
 }
 
+static __always_inline __u32 sk_tx_delay(struct sock *sk)
+{
+	__u32 delay = 0;
+
+	bpf_probe_read_kernel(&delay, sizeof(delay),
+			      (void *)sk +
+				      bpf_core_field_offset(struct tcp_sock,
+							    tcp_tx_delay));
+	return delay;
+}
+
+/* What waits for its acknowledgement. */
+static __always_inline __u8 sk_rtx(struct sock *sk)
+{
+	struct rb_node *root = sk->tcp_rtx_queue.rb_node;
+
+	if (!root)
+		return TX_RTX_EMPTY;
+	return root->rb_left || root->rb_right ? TX_RTX_MORE : TX_RTX_ONE;
+}
+
+/* What the limit of a throttle or transmit record comes from. */
+#define tx_read_limit(r, sk)                                 \
+	({                                                   \
+		(r)->limit_sysctl = sk_limit_output(sk);     \
+		(r)->pacing_rate = (sk)->sk_pacing_rate;     \
+		(r)->pacing_status = (sk)->sk_pacing_status; \
+		(r)->pacing_shift = (sk)->sk_pacing_shift;   \
+		(r)->tx_delay = sk_tx_delay(sk);             \
+		(r)->rtx = sk_rtx(sk);                       \
+	})
+
 SEC("fentry/tcp_write_xmit")
 int BPF_PROG(write_begin, struct sock *sk)
 {
@@ -65,7 +97,6 @@ int BPF_PROG(write_end, struct sock *sk)
 {
 	struct tx_cpu *c = tx_enter(TX_PROG_write_end);
 	struct tx_throttle *r;
-	struct rb_node *root;
 	struct tx_sock *s;
 	__u8 tsq, valid;
 	int at;
@@ -103,27 +134,14 @@ int BPF_PROG(write_end, struct sock *sk)
 	 * one counted too early would be a wrong one.
 	 */
 	r->freed = s->freed - s->freed_begin;
-	r->limit_sysctl = sk_limit_output(sk);
+	tx_read_limit(r, sk);
 	/* Which limit was compared with is not known where it changed. */
 	r->overlap = s->overlap || r->limit_sysctl != s->limit_begin;
 	r->tsq_begin = s->tsq_begin;
 	r->tsq_end = tsq;
-	r->pacing_rate = sk->sk_pacing_rate;
-	r->pacing_status = sk->sk_pacing_status;
-	r->pacing_shift = sk->sk_pacing_shift;
-	bpf_probe_read_kernel(&r->tx_delay, sizeof(r->tx_delay),
-			      (void *)sk +
-				      bpf_core_field_offset(struct tcp_sock,
-							    tcp_tx_delay));
 	r->queue_empty = !sk->sk_write_queue.qlen;
 	if (!r->queue_empty)
 		r->truesize = sk->sk_write_queue.next->truesize;
-	root = sk->tcp_rtx_queue.rb_node;
-	if (!root)
-		r->rtx = TX_RTX_EMPTY;
-	else
-		r->rtx = root->rb_left || root->rb_right ? TX_RTX_MORE :
-							   TX_RTX_ONE;
 	return tx_emit(TX_PROG_write_end, at, TX_THROTTLE, sizeof(*r));
 }
 

@@ -91,7 +91,6 @@ int BPF_PROG(transmit_begin, struct sock *sk, struct sk_buff *skb, int clone)
 	struct sk_buff *head = sk->sk_write_queue.next;
 	struct tx_transmit *r;
 	struct tx_charge *g;
-	struct rb_node *root;
 	struct tx_sock *s;
 	int at;
 
@@ -121,23 +120,9 @@ int BPF_PROG(transmit_begin, struct sock *sk, struct sk_buff *skb, int clone)
 	r->truesize = skb->truesize;
 	g->sent += r->truesize;
 	g->gso |= tcp_segs(skb) > 1;
-	r->pacing_rate = sk->sk_pacing_rate;
-	r->pacing_status = sk->sk_pacing_status;
-	r->pacing_shift = sk->sk_pacing_shift;
-	r->limit_sysctl =
-		sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_limit_output_bytes;
+	tx_read_limit(r, sk);
 	if (sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_mtu_probing)
 		r->sending |= TX_SENDING_PROBES;
-	bpf_probe_read_kernel(&r->tx_delay, sizeof(r->tx_delay),
-			      (void *)sk +
-				      bpf_core_field_offset(struct tcp_sock,
-							    tcp_tx_delay));
-	root = sk->tcp_rtx_queue.rb_node;
-	if (!root)
-		r->rtx = TX_RTX_EMPTY;
-	else
-		r->rtx = root->rb_left || root->rb_right ? TX_RTX_MORE :
-							   TX_RTX_ONE;
 	return tx_emit(TX_PROG_transmit_begin, at, TX_TRANSMIT, sizeof(*r));
 }
 
