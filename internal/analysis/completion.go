@@ -27,11 +27,15 @@ type Completion struct {
 	// unless a record is missing in that time.
 	Single bool
 
-	// Foreign says that another CPU may have been writing the struct when this
-	// snapshot was taken.
+	// Foreign says that another CPU, or what this one interrupted, may have been
+	// writing the struct when this snapshot was taken.
 	Foreign bool
 
-	// Alone is since when no other CPU took a snapshot of the queue, which is
+	// Finished says that the completions that it shows had run to their end,
+	// where they start the queue again: what completes the queue took it.
+	Finished bool
+
+	// Alone is since when nobody else took a snapshot of the queue, which is
 	// what makes this one not Foreign; a record that is missing since then may
 	// have been one.
 	Alone uint64

@@ -23,7 +23,7 @@ type dqlChain struct {
 	ring [snapshots]dqlState
 	n    int // snapshots ever taken
 
-	sampled [2]sampling // since when each of two CPUs took snapshots
+	sampled [4]sampling // who took snapshots last: three of one CPU, and another
 }
 
 // dqlState is what a bracket needs to know of a snapshot.
@@ -34,12 +34,36 @@ type dqlState struct {
 	time         uint64
 }
 
-// sampling is how a CPU last looked at the queue.
+// sampling is when somebody last looked at the queue.
 type sampling struct {
-	cpu  uint16
-	at   int // dqlChain.n of its last snapshot
-	used bool
+	who looker
+	at  int // how many snapshots there were with it, 0: none yet
 }
+
+// looker is a context of a CPU.
+type looker struct {
+	cpu  uint16
+	rank uint8 // of those of a CPU, a higher one interrupts a lower one
+}
+
+// tears says whether l, which may be what completes the queue, can be halfway
+// through that while the other one looks.
+func (l looker) tears(other looker) bool { return l.cpu != other.cpu || l.rank < other.rank }
+
+func rank(context uint8) uint8 {
+	switch context {
+	case event.ContextTask:
+		return 0
+	case event.ContextHardirq:
+		return 2
+	}
+	return 1
+}
+
+// known is how many snapshots one writer must have taken alone before it is
+// taken for what completes the queue. Another CPU, or an interrupt, may come
+// first once, between a completion and the end of its poll.
+const known = 8
 
 // step links a snapshot to the one before. A torn one is not linked and leaves
 // the chain as it was. once says that the driver completes once per look of its
@@ -57,7 +81,7 @@ func (c *dqlChain) step(r *event.Complete, once bool) (done Completion) {
 		return done
 	}
 	foreign := c.sample(r)
-	done.Foreign, done.Alone = foreign, 1
+	done.Foreign, done.Finished, done.Alone = foreign, !foreign && c.n >= known-1, 1
 	if c.n >= snapshots {
 		done.Alone = c.ring[c.n%snapshots].time
 	}
@@ -104,27 +128,23 @@ func (c *dqlChain) older(done Completion) Completion {
 }
 
 // sample says whether the snapshot, or the one before, may have been taken
-// while another CPU was writing. Any CPU's interrupt looks at all queues, so
-// only a queue that one CPU alone has looked at for a while is safe.
+// while somebody else was writing. Any interrupt looks at all queues, and any
+// poll at all of its device, so only a queue that one writer alone has looked at
+// for a while is safe.
 func (c *dqlChain) sample(r *event.Complete) (foreign bool) {
+	now := looker{r.CPU, rank(r.Context)}
 	foreign = r.Source == event.SourceSnapshot || c.known && !c.own
-	for i := range c.sampled {
-		if s := &c.sampled[i]; s.used && s.cpu != r.CPU && c.n-s.at < snapshots {
-			foreign = true
-		}
-	}
 	slot := &c.sampled[0]
 	for i := range c.sampled {
 		s := &c.sampled[i]
-		if s.used && s.cpu == r.CPU {
-			slot = s
-			break
+		if s.at > 0 && c.n-s.at < snapshots-1 && s.who.tears(now) {
+			foreign = true
 		}
-		if !s.used || s.at < slot.at {
+		if slot.who != now && (s.who == now || s.at < slot.at) {
 			slot = s
 		}
 	}
-	*slot = sampling{r.CPU, c.n, true}
+	*slot = sampling{now, c.n + 1}
 	return foreign
 }
 

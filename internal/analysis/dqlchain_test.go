@@ -48,30 +48,46 @@ func look(cpu uint16, source uint8, numCompleted, adjLimit uint32) *event.Comple
 }
 
 // A snapshot may be half written if another CPU looked at the queue within the
-// last 64, or if it, or the one before, is not the completing code's own.
+// last 64, or what this one may have interrupted, or if it, or the one before,
+// is not the completing code's own. It shows finished completions if nobody else
+// looked for eight.
 func TestForeign(t *testing.T) {
 	type seen struct {
-		cpu    uint16
-		source uint8
-		times  int
+		cpu     uint16
+		source  uint8
+		times   int
+		context uint8
 	}
 	const napi, other = event.SourceNAPI, event.SourceSnapshot
+	const task, soft, hard, thread = event.ContextTask, event.ContextSoftirq, event.ContextHardirq, event.ContextKsoftirqd
 	for name, c := range map[string]struct {
-		seen    []seen
-		foreign bool
+		seen              []seen
+		foreign, finished bool
 	}{
-		"one CPU":                    {[]seen{{1, napi, 5}}, false},
-		"the first one":              {[]seen{{1, napi, 1}}, false},
-		"another's record":           {[]seen{{1, napi, 5}, {1, other, 1}}, true},
-		"after another's record":     {[]seen{{1, other, 1}, {1, napi, 1}}, true},
-		"later":                      {[]seen{{1, other, 1}, {1, napi, 2}}, false},
-		"two CPUs":                   {[]seen{{1, napi, 5}, {2, napi, 1}}, true},
-		"back again":                 {[]seen{{1, napi, 5}, {2, napi, 1}, {1, napi, 1}}, true},
-		"63 after another":           {[]seen{{2, napi, 1}, {1, napi, 63}}, true},
-		"64 after another":           {[]seen{{2, napi, 1}, {1, napi, 64}}, false},
-		"64 after two others":        {[]seen{{3, napi, 1}, {2, napi, 1}, {1, napi, 64}}, false},
-		"63 after the second other":  {[]seen{{3, napi, 1}, {2, napi, 1}, {1, napi, 63}}, true},
-		"the second other is recent": {[]seen{{1, napi, 9}, {2, napi, 1}, {3, napi, 1}, {1, napi, 1}}, true},
+		"one CPU":                    {[]seen{{1, napi, 5, soft}}, false, false},
+		"one CPU, seven times":       {[]seen{{1, napi, 7, soft}}, false, false},
+		"one CPU, eight times":       {[]seen{{1, napi, 8, soft}}, false, true},
+		"the first one":              {[]seen{{1, napi, 1, soft}}, false, false},
+		"another's record":           {[]seen{{1, napi, 5, soft}, {1, other, 1, soft}}, true, false},
+		"after another's record":     {[]seen{{1, other, 1, soft}, {1, napi, 1, soft}}, true, false},
+		"later":                      {[]seen{{1, other, 1, soft}, {1, napi, 2, soft}}, false, false},
+		"two CPUs":                   {[]seen{{1, napi, 5, soft}, {2, napi, 1, soft}}, true, false},
+		"back again":                 {[]seen{{1, napi, 5, soft}, {2, napi, 1, soft}, {1, napi, 1, soft}}, true, false},
+		"63 after another":           {[]seen{{2, napi, 1, soft}, {1, napi, 63, soft}}, true, false},
+		"64 after another":           {[]seen{{2, napi, 1, soft}, {1, napi, 64, soft}}, false, true},
+		"64 after two others":        {[]seen{{3, napi, 1, soft}, {2, napi, 1, soft}, {1, napi, 64, soft}}, false, true},
+		"63 after the second other":  {[]seen{{3, napi, 1, soft}, {2, napi, 1, soft}, {1, napi, 63, soft}}, true, false},
+		"the second other is recent": {[]seen{{1, napi, 9, soft}, {2, napi, 1, soft}, {3, napi, 1, soft}, {1, napi, 1, soft}}, true, false},
+
+		"interrupts a poll":         {[]seen{{1, napi, 9, soft}, {1, napi, 1, hard}}, true, false},
+		"interrupts a thread":       {[]seen{{1, napi, 9, thread}, {1, napi, 1, hard}}, true, false},
+		"interrupts a task":         {[]seen{{1, napi, 9, task}, {1, napi, 1, soft}}, true, false},
+		"may be interrupted":        {[]seen{{1, napi, 9, hard}, {1, napi, 1, soft}}, false, true},
+		"in turn":                   {[]seen{{1, napi, 9, soft}, {1, napi, 1, hard}, {1, napi, 1, soft}}, false, true},
+		"a thread goes on":          {[]seen{{1, napi, 9, soft}, {1, napi, 1, thread}}, false, true},
+		"63 after what they stop":   {[]seen{{1, napi, 1, soft}, {1, napi, 63, hard}}, true, false},
+		"64 after what they stop":   {[]seen{{1, napi, 1, soft}, {1, napi, 64, hard}}, false, true},
+		"another CPU and all ranks": {[]seen{{2, napi, 1, soft}, {1, napi, 1, task}, {1, napi, 1, hard}, {1, napi, 1, soft}, {1, napi, 1, task}}, true, false},
 	} {
 		var d dqlChain
 		var last Completion
@@ -79,11 +95,13 @@ func TestForeign(t *testing.T) {
 		for _, s := range c.seen {
 			for range s.times {
 				n++
-				last = d.step(look(s.cpu, s.source, n*100, n*100+4000), false)
+				r := look(s.cpu, s.source, n*100, n*100+4000)
+				r.Context = s.context
+				last = d.step(r, false)
 			}
 		}
-		if last.Foreign != c.foreign {
-			t.Errorf("%s: %t", name, last.Foreign)
+		if last.Foreign != c.foreign || last.Finished != c.finished {
+			t.Errorf("%s: %t, %t", name, last.Foreign, last.Finished)
 		}
 	}
 }

@@ -23,25 +23,35 @@ var b16 = analysis.Rule{
 	},
 }
 
-// stopped is a queue that BQL had stopped when its completions had just run.
-type stopped struct {
+// finished is a look at a queue whose completions had run to their end. What
+// starts a queue asks first whether there is room, and may do so before a charge
+// and start it after that one stopped it: nothing is to be said of a queue
+// before that is over.
+type finished struct {
 	is           bool
+	stopped      bool
 	numCompleted uint32
 	numQueued    uint32
 	since, time  uint64 // since when nothing may be missing for this, and when it was seen
 }
 
+// knows says whether no completion was under way when the hand-over began.
+func (f *finished) knows(h *analysis.Handover) bool {
+	return f.is && f.numCompleted == h.NumComplBegin && f.time < h.Begin()
+}
+
 // passedOver is a queue that BQL did not stop although it was over its limit.
 type passedOver struct {
 	show         *analysis.Evidence
+	claim        analysis.Claim
 	numCompleted uint32
 	adjLimit     uint32
 }
 
 // queueB16 is what the next look at a queue is held against.
 type queueB16 struct {
-	stopped stopped
-	passed  *passedOver
+	finished finished
+	passed   *passedOver
 }
 
 type checkB16 struct {
@@ -49,14 +59,16 @@ type checkB16 struct {
 	queues analysis.PerQueue[queueB16]
 }
 
-// completion remembers a queue that stays stopped. While another CPU may be
-// between dql_completed and the clearing of STACK, nothing is remembered.
 func (c *checkB16) completion(s *analysis.Completion) {
 	q := c.queues.At(s.Queue)
+	q.finished = finished{}
+	if s.Torn() {
+		return
+	}
 	c.settle(q, s.NumCompleted, s.AdjLimit)
-	q.stopped = stopped{}
-	if !s.Torn() && !s.Foreign && s.StackStopped() {
-		q.stopped = stopped{true, s.NumCompleted, s.NumQueued, min(s.Alone, s.Time), s.Time}
+	if s.Finished {
+		stopped := s.StackStopped() && int32(s.AdjLimit-s.NumQueued) < 0 // else its sender may start it yet
+		q.finished = finished{true, stopped, s.NumCompleted, s.NumQueued, min(s.Alone, s.Time), s.Time}
 	}
 }
 
@@ -66,10 +78,10 @@ func (c *checkB16) handover(h *analysis.Handover) {
 	}
 	q := c.queues.At(h.Queue)
 	c.settle(q, h.NumComplBegin, h.AdjLimitBegin)
-	if was := q.stopped; was.is && model.QueueState(h.TxqStateBegin)&model.QueueStack == 0 && was.time < h.Begin() {
+	if was := &q.finished; was.stopped && model.QueueState(h.TxqStateBegin)&model.QueueStack == 0 && was.time < h.Begin() {
 		c.cleared(was, h)
 	}
-	q.stopped = stopped{}
+	q.finished.stopped = false
 	switch {
 	case model.QueueState(h.TxqStateEnd&^h.TxqStateBegin)&model.QueueStack != 0:
 		c.set(h)
@@ -86,19 +98,30 @@ func chargedLast(h *analysis.Handover) bool {
 }
 
 // missing: a hand-over ended over the limit, and yet the queue goes on. A
-// completion, or a reset, may have cleared the bit. The state was read before
-// the rest, but a CPU may do so in another order: the next look tells whether a
-// completion had come.
+// completion, or a reset, may have cleared the bit: in the hand-over, or one
+// that was under way when it began. The state was read before the rest, but a
+// CPU may do so in another order: the next look tells whether a completion had
+// come.
 func (c *checkB16) missing(q *queueB16, h *analysis.Handover) {
 	switch {
 	case h.Reset():
 		c.j.Undecided(analysis.Reset)
 	case h.Completed() || h.Unlocked():
 		c.j.Undecided(analysis.Race)
+	case h.NumComplBegin == 0: // nothing was ever completed
+		c.pass(q, h, h.Begin())
+	case q.finished.knows(h):
+		c.pass(q, h, q.finished.since)
 	default:
-		show := showB16(h, "BQL did not stop the queue although it is %d bytes over its limit", -int64(h.AvailEnd()))
-		q.passed = &passedOver{show, h.NumComplEnd, h.AdjLimitEnd}
+		c.j.Undecided(analysis.Race)
 	}
+}
+
+// pass leaves it to the next look at the queue, if nothing is missing since then.
+func (c *checkB16) pass(q *queueB16, h *analysis.Handover, since uint64) {
+	show := showB16(h, "BQL did not stop the queue although it is %d bytes over its limit", -int64(h.AvailEnd()))
+	over := analysis.Span{From: since, To: h.Time}
+	q.passed = &passedOver{show, analysis.Claim{Over: over}, h.NumComplEnd, h.AdjLimitEnd}
 }
 
 // settle judges what was passed over, with what is completed now.
@@ -112,11 +135,12 @@ func (c *checkB16) settle(q *queueB16, numCompleted, adjLimit uint32) {
 		c.j.Undecided(analysis.Race)
 		return
 	}
-	c.j.Broken(func() *analysis.Evidence { return p.show })
+	c.j.BrokenIf(p.claim, func() *analysis.Evidence { return p.show })
 }
 
 // set: with no completion in the hand-over, num_queued can only have grown
-// since the charge that stopped the queue.
+// since the charge that stopped the queue. Where senders do not exclude each
+// other it may have been another one's, which had yet to look again.
 func (c *checkB16) set(h *analysis.Handover) {
 	switch {
 	case h.Reset():
@@ -125,6 +149,8 @@ func (c *checkB16) set(h *analysis.Handover) {
 		c.j.Undecided(analysis.Race)
 	case h.AvailEnd() < 0:
 		c.j.Held()
+	case h.Unlocked():
+		c.j.Undecided(analysis.Race)
 	default:
 		c.j.Broken(func() *analysis.Evidence {
 			return showB16(h, "BQL stopped the queue although %d bytes are left", int64(h.AvailEnd()))
@@ -140,17 +166,17 @@ func showB16(h *analysis.Handover, says string, bytes int64) *analysis.Evidence 
 
 // cleared: a queue that was stopped is not any more when the next hand-over
 // begins.
-func (c *checkB16) cleared(q stopped, h *analysis.Handover) {
+func (c *checkB16) cleared(was *finished, h *analysis.Handover) {
 	switch {
-	case h.NumComplBegin != q.numCompleted:
+	case h.NumComplBegin != was.numCompleted:
 		c.j.Held()
-	case int32(h.NumQueuedBegin-q.numQueued) < 0:
+	case int32(h.NumQueuedBegin-was.numQueued) < 0:
 		c.j.Undecided(analysis.Reset)
 	default:
-		over := analysis.Span{From: q.since, To: h.Begin()}
+		over, at := analysis.Span{From: was.since, To: h.Begin()}, was.time
 		c.j.BrokenIf(analysis.Claim{Over: over}, func() *analysis.Evidence {
 			return analysis.Show(h.Queue, &h.Header, "a queue that BQL had stopped was started without a completion").
-				With("num_completed", "bytes", int64(h.NumComplBegin)).With("stopped_ns", "ns", int64(q.time))
+				With("num_completed", "bytes", int64(h.NumComplBegin)).With("stopped_ns", "ns", int64(at))
 		})
 	}
 }

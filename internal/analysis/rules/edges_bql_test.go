@@ -66,9 +66,29 @@ func asItIs(*trace, *event.Handover, *event.Handover, *event.Handover) {}
 // stoppedThen takes a snapshot of a queue that BQL stopped.
 func stoppedThen(then func(*trace)) func(*trace) {
 	return func(t *trace) {
-		t.state = event.StackXoff
-		t.snapshot()
+		t.halts()
 		then(t)
+	}
+}
+
+// startedWhile is a queue that is not stopped any more when the next packet is
+// handed over, which stops it again; change is what was otherwise when it was
+// seen stopped.
+func startedWhile(change func(*trace, *event.Complete)) func(*trace) {
+	return stoppedThen(func(t *trace) {
+		change(t, last[event.Complete](t, 0))
+		t.state = 0
+		t.alone(142, sent{n: 1})
+	})
+}
+
+// overAfter hands over more than the limit, and the queue goes on, after a
+// completion that is seen as change says.
+func overAfter(change func(*trace, *event.Complete)) func(*trace) {
+	return func(t *trace) {
+		t.completes()
+		change(t, last[event.Complete](t, 0))
+		over(2, stay)(t)
 	}
 }
 
@@ -117,32 +137,59 @@ var bqlEdges = []judged{
 		t.snapshot()
 		t.cpu = 1
 		stoppedThen(func(t *trace) { t.state = 0; t.alone(142, sent{n: 1}) })(t)
-	}},
-	{rule: "B16", name: "stopped, and then not", build: stoppedThen(func(t *trace) { t.state = 0; t.snapshot(); t.alone(142, sent{n: 1}) })},
+	}, want: counts{1, 0, 0, 0, 0}},
+	{rule: "B16", name: "started before who completes it is known", build: func(t *trace) {
+		t.dql.NumQueued, t.dql.LastObjCnt, t.state = 100_000, 100_000, event.StackXoff
+		for range 7 {
+			t.complete(1000)
+		}
+		t.state = 0
+		t.alone(142, sent{n: 1})
+	}, want: counts{1, 0, 0, 0, 0}},
+	{rule: "B16", name: "started after it was stopped", build: startedWhile(func(*trace, *event.Complete) {}), want: counts{1, 1, 0, 0, 0}},
+	{rule: "B16", name: "stopped as an interrupt of the completion saw it", build: startedWhile(func(_ *trace, c *event.Complete) { c.Context = event.ContextHardirq }), want: counts{1, 0, 0, 0, 0}},
+	{rule: "B16", name: "stopped as the poll saw it that completes", build: startedWhile(func(_ *trace, c *event.Complete) { c.Context = event.ContextKsoftirqd }), want: counts{1, 1, 0, 0, 0}},
+	{rule: "B16", name: "stopped with room, so that the sender starts it", build: startedWhile(func(_ *trace, c *event.Complete) { c.AdjLimit = c.NumQueued }), want: counts{1, 0, 0, 0, 0}},
+	{rule: "B16", name: "stopped without room", build: startedWhile(func(_ *trace, c *event.Complete) { c.AdjLimit = c.NumQueued - 1 }), want: counts{1, 1, 0, 0, 0}},
+	{rule: "B16", name: "over the limit after a completion", build: overAfter(func(*trace, *event.Complete) {}), want: counts{0, 1, 0, 0, 0}},
+	{rule: "B16", name: "over the limit, and a completion had not looked yet", build: overAfter(func(_ *trace, c *event.Complete) { c.NumCompleted-- }), want: counts{0, 0, 0, 0, 2}, reason: analysis.Race},
+	{rule: "B16", name: "over the limit, and a completion looked as an interrupt saw it", build: overAfter(func(_ *trace, c *event.Complete) { c.Context = event.ContextHardirq }), want: counts{0, 0, 0, 0, 2}, reason: analysis.Race},
+	{rule: "B16", name: "over the limit, and a completion was looked at by another CPU", build: overAfter(func(t *trace, c *event.Complete) {
+		t.seq[0]--
+		t.cpu = 1
+		c.CPU, c.Seq = 1, t.seq[1]
+		t.seq[1]++
+	}), want: counts{0, 0, 0, 0, 2}, reason: analysis.Race},
+	{rule: "B16", name: "over the limit, and a completion looked as it began", build: overAfter(func(t *trace, c *event.Complete) {
+		t.now = c.Time - 200 // when the hand-over begins
+	}), want: counts{0, 0, 0, 0, 1}, reason: analysis.Race},
+	{rule: "B16", name: "over the limit, as a torn snapshot saw it", build: over(1, func(t *trace) { t.snapshot().Flags |= event.FlagTorn })},
+	{rule: "B16", name: "stopped with room, as one of two senders saw it", build: unlocked(single(sent{n: 2}, func(_ *trace, h *event.Handover) { h.TxqStateEnd = event.StackXoff })), want: counts{0, 0, 0, 0, 1}, reason: analysis.Race},
+	{rule: "B16", name: "stopped, and then not", build: stoppedThen(func(t *trace) { t.state = 0; t.snapshot(); t.alone(142, sent{n: 1}) }), want: counts{1, 0, 0, 0, 0}},
 	{rule: "B16", name: "stopped after it began", build: stoppedThen(func(t *trace) {
 		s := last[event.Complete](t, 0).Time
 		t.state = 0
 		h := t.alone(142, sent{n: 1})
 		h.Dur = uint32(h.Time - s + 1)
-	})},
+	}), want: counts{1, 0, 0, 0, 0}},
 	{rule: "B16", name: "stopped as it began", build: stoppedThen(func(t *trace) {
 		s := last[event.Complete](t, 0).Time
 		t.state = 0
 		h := t.alone(142, sent{n: 1})
 		h.Dur = uint32(h.Time - s)
-	})},
+	}), want: counts{1, 0, 0, 0, 0}},
 	{rule: "B16", name: "stopped before it began", build: stoppedThen(func(t *trace) {
 		s := last[event.Complete](t, 0).Time
 		t.state = 0
 		h := t.alone(142, sent{n: 1})
 		h.Dur = uint32(h.Time - s - 1)
-	}), want: counts{0, 1, 0, 0, 0}},
+	}), want: counts{1, 1, 0, 0, 0}},
 	{rule: "B16", name: "handed over while stopped", build: stoppedThen(func(t *trace) { t.alone(142, sent{n: 1}) })},
 	{rule: "B16", name: "handed over while stopped, and then started", build: stoppedThen(func(t *trace) {
 		t.alone(142, sent{n: 1})
 		t.state = 0
 		t.alone(142, sent{n: 1})
-	})},
+	}), want: counts{1, 0, 0, 0, 0}},
 	{rule: "B16", name: "over the limit while stopped", build: func(t *trace) {
 		t.state = event.StackXoff
 		t.alone(90_000, sent{n: 1})

@@ -497,24 +497,22 @@ var cases = []judged{
 		h.TxqStateEnd, h.AdjLimitBegin, h.AdjLimitEnd = event.StackXoff, h.NumQueuedEnd, h.NumQueuedEnd
 	}), want: counts{0, 1, 0, 0, 0}},
 	{rule: "B16", name: "started by a completion", build: func(t *trace) {
-		t.state = event.StackXoff
-		t.snapshot()
+		t.halts()
 		t.state = 0
-		t.alone(142, sent{n: 1}).NumComplBegin++
-	}, want: counts{1, 0, 0, 0, 0}},
+		t.dql.NumCompleted++
+		t.alone(142, sent{n: 1}) // and stops it again
+	}, want: counts{2, 0, 0, 0, 0}},
 	{rule: "B16", name: "started by a reset", build: func(t *trace) {
-		t.dql.NumQueued = 1000
-		t.state = event.StackXoff
-		t.snapshot()
+		t.halts()
 		t.state, t.dql.NumQueued = 0, 0
 		t.alone(142, sent{n: 1})
 	}, want: counts{0, 0, 0, 0, 1}, reason: analysis.Reset},
 	{rule: "B16", name: "torn while stopped", build: func(t *trace) {
-		t.state = event.StackXoff
-		t.snapshot().Flags |= event.FlagTorn
+		t.halts()
+		last[event.Complete](t, 0).Flags |= event.FlagTorn
 		t.state = 0
 		t.alone(142, sent{n: 1})
-	}},
+	}, want: counts{1, 0, 0, 0, 0}},
 	{rule: "T2", name: "the skb went out", build: func(t *trace) { e := t.throttle(); e.WmemEnd, e.QueueEmpty = 100, 1 }, want: counts{0, 0, 0, 0, 1}, reason: "the skb went out after all"},
 	{rule: "T3", name: "the threshold is not known", build: func(t *trace) { t.header.Kernel.SkbTruesize = 0; t.wfree().Ksoftirqd = 1 }, want: counts{0, 0, 0, 0, 1}, reason: "SKB_TRUESIZE(1) is not known"},
 	{rule: "T3", name: "the threshold is not needed", build: func(t *trace) { t.header.Kernel.SkbTruesize = 0; t.wfree() }, want: counts{1, 0, 0, 0, 0}},

@@ -51,10 +51,7 @@ func TestLossPoisonsWindows(t *testing.T) {
 // completion explains why a stopped queue runs again.
 func TestLossFoundLater(t *testing.T) {
 	tr := newTrace()
-	tr.snapshot()
-	tr.state |= event.StackXoff
-	tr.dql.NumQueued += 100_000
-	tr.complete(1000)
+	tr.halts()
 	tr.cpu = 1
 	tr.put(&event.Wfree{TSQBegin: 1, TSQEnd: 2, WmemBegin: 2305, Truesize: 2304}, 0)
 	tr.cpu = 0
@@ -85,10 +82,7 @@ func TestLossOfAnotherCPU(t *testing.T) {
 	tr.put(&event.Wfree{TSQBegin: 1, TSQEnd: 2, WmemBegin: 2305, Truesize: 2304}, 0) // or a snapshot of the queue
 	tr.put(&event.Wfree{TSQBegin: 1, TSQEnd: 2, WmemBegin: 2305, Truesize: 2304}, 0)
 	tr.cpu = 0
-	tr.dql.NumQueued += 100_000
-	tr.complete(142)
-	tr.state = event.StackXoff
-	tr.snapshot()
+	tr.halts()
 	tr.state = 0
 	tr.alone(142, sent{n: 1})
 	tr.expect(t, "B16", "latest", analysis.VerdictFail)

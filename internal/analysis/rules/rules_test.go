@@ -254,8 +254,7 @@ var spoils = map[string][]spoiled{
 		}},
 		{spoil: func(t *trace) { h := hand(t, anyHand); h.TxqStateEnd |= event.StackXoff }},
 		{spoil: func(t *trace) { // started again with no completion
-			t.state |= event.StackXoff
-			t.snapshot()
+			t.halts()
 			t.state = 0
 			r := t.run()
 			r.dequeue(1, 100, 0)

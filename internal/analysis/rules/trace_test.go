@@ -379,6 +379,23 @@ func (t *trace) complete(bytes uint32) *event.Complete {
 	return t.snapshot()
 }
 
+// completes completes the queue as often as it takes to be known for what does.
+func (t *trace) completes() {
+	for range 8 {
+		t.dql.NumQueued, t.dql.LastObjCnt = t.dql.NumQueued+1000, 1000
+		t.complete(1000)
+	}
+}
+
+// halts completes some of a queue that BQL stopped, not enough to start it.
+func (t *trace) halts() {
+	t.completes()
+	t.dql.LastObjCnt = t.dql.Limit + 100_000
+	t.dql.NumQueued += t.dql.LastObjCnt
+	t.state |= event.StackXoff
+	t.complete(1000)
+}
+
 func (t *trace) snapshot() *event.Complete {
 	d := t.dql
 	c := &event.Complete{
