@@ -14,6 +14,7 @@ extern void softnet_data __ksym __weak;
 extern void dev_tx_weight __ksym __weak;
 extern void net_hotdata __ksym __weak;
 extern void gro_normal_batch __ksym __weak;
+extern void egress_needed_key __ksym __weak;
 
 /*
  * Per-CPU variables by their BTF, which internal/probes puts in where the
@@ -50,10 +51,18 @@ struct softnet_data___v5_2 {
 	} xmit;
 };
 
+/* 5.19 (2f1e85b1aee4): a filter's choice of a queue is respected. */
+struct softnet_data___v5_19 {
+	struct {
+		unsigned char skip_txqueue;
+	} xmit;
+};
+
 /* 6.11 (ecefbc09e8ee) named the struct so that task_struct can have one too. */
 struct netdev_xmit {
 	unsigned short recursion;
 	unsigned char more;
+	unsigned char skip_txqueue;
 };
 
 struct softnet_data___v6_11 {
@@ -296,6 +305,26 @@ static __always_inline __u8 xmit_more(__u64 base)
 					    xmit.more);
 	bpf_probe_read_kernel(&more, 1, (void *)&softnet_data + base + off);
 	return more;
+}
+
+/* Whether a filter set the queue of what this CPU sends. Not on PREEMPT_RT
+ * since 6.11, which keeps that per task.
+ */
+static __always_inline bool xmit_skips(__u64 base)
+{
+	__u8 skip = 0;
+	__u64 off;
+
+	if (!&softnet_data)
+		return false;
+	if (bpf_core_type_exists(struct netdev_xmit))
+		off = bpf_core_field_offset(struct softnet_data___v6_11, xmit) +
+		      bpf_core_field_offset(struct netdev_xmit, skip_txqueue);
+	else
+		off = bpf_core_field_offset(struct softnet_data___v5_19,
+					    xmit.skip_txqueue);
+	bpf_probe_read_kernel(&skip, 1, (void *)&softnet_data + base + off);
+	return skip;
 }
 
 #endif

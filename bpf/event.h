@@ -29,6 +29,7 @@ enum tx_kind {
 	TX_ENQUEUE,
 	TX_FREE,
 	TX_TRANSMIT,
+	TX_STEER,
 };
 
 enum tx_context {
@@ -548,6 +549,15 @@ struct tx_transmit {
 	__u8 pacing_shift;
 	__u8 rtx;
 	__u8 sending;
+};
+
+struct tx_steer {
+	struct tx_header h;
+	__u32 index;
+	__u32 queues_begin;
+	__u32 queues_end;
+	__u16 wanted;
+	__u8 pad[2];
 };
 
 #endif

@@ -15,6 +15,9 @@
 
 #define NETDEV_TX_BUSY 0x10
 
+#define TC_ACT_RECLASSIFY 1
+#define TC_ACT_PIPE 3
+
 #define IFF_LOOPBACK 0x8
 
 #define XPS_CPUS 0
@@ -195,6 +198,7 @@ struct sk_buff {
 	unsigned short queue_mapping;
 	unsigned char ip_summed : 2;
 	unsigned char ooo_okay : 1;
+	unsigned char tc_at_ingress : 1;
 	unsigned short protocol;
 	unsigned char *data;
 	unsigned short vlan_tci;

@@ -75,6 +75,12 @@ enum tx_program {
 	TX_PROG_alone_end,
 	TX_PROG_transmit_begin,
 	TX_PROG_transmit_end,
+	TX_PROG_steer_set,
+	TX_PROG_steer_queued,
+	TX_PROG_steer_enqueued,
+	TX_PROG_steer_run,
+	TX_PROG_steer_direct,
+	TX_PROG_steer_handed,
 	TX_PROG_snapshot,
 	TX_PROG_quiet,
 	TX_PROG_sojourn,
@@ -246,6 +252,7 @@ struct tx_frame {
 		struct tx_enqueue enqueue;
 		struct tx_free free;
 		struct tx_transmit transmit;
+		struct tx_steer steer;
 		struct tx_header h;
 	};
 	union {
@@ -264,7 +271,7 @@ struct tx_frame {
 #define TX_STRAY_FILTERED 1ULL
 
 #define TX_FRAMES 16
-#define TX_PROGRAMS 64 /* a power of two */
+#define TX_PROGRAMS 128 /* a power of two */
 
 _Static_assert(TX_PROG_MAX <= TX_PROGRAMS, "a row per program");
 

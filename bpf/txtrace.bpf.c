@@ -31,6 +31,7 @@
 #include "schedule.h"
 #include "deliver.h"
 #include "transmit.h"
+#include "steer.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -58,6 +59,7 @@ struct tx_types {
 	struct tx_enqueue enqueue;
 	struct tx_free free;
 	struct tx_transmit transmit;
+	struct tx_steer steer;
 };
 
 const struct tx_types *tx_types_in_btf __attribute__((unused));

@@ -26,6 +26,7 @@ type fan struct {
 	delivery   []func(*Delivery)
 	life       []func(*Life)
 	transmit   []func(*Transmit)
+	steer      []func(*Steer)
 	ring       []func(*Ring)
 	end        []func(*End)
 }
@@ -53,6 +54,7 @@ func (f *fan) add(c Checks) {
 	add(&f.delivery, c.Delivery)
 	add(&f.life, c.Life)
 	add(&f.transmit, c.Transmit)
+	add(&f.steer, c.Steer)
 	add(&f.ring, c.Ring)
 	add(&f.end, c.End)
 }

@@ -21,6 +21,12 @@ type Picks struct {
 	Queue *Queue
 }
 
+// Steer is a packet whose queue a filter set.
+type Steer struct {
+	event.Steer
+	Queue *Queue
+}
+
 // All is their number.
 func (p *Picks) All() uint64 {
 	return uint64(p.Only) + uint64(p.Kept) + uint64(p.Driver) + uint64(p.Again) + uint64(p.Unkept)

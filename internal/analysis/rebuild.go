@@ -120,6 +120,8 @@ func (r *rebuild) item(it capture.Item) {
 		give(r.fan.schedule, &s)
 	case *event.Delivery:
 		give(r.fan.delivery, &Delivery{*rec, r.world.named(h)})
+	case *event.Steer:
+		give(r.fan.steer, &Steer{*rec, r.world.queue(h)})
 	case *event.GRO:
 		r.list = r.lists.list(rec, r.world.named(h))
 		give(r.fan.list, &r.list)

@@ -93,6 +93,7 @@ type Checks struct {
 	Delivery   func(*Delivery)
 	Life       func(*Life)
 	Transmit   func(*Transmit)
+	Steer      func(*Steer)
 	Ring       func(*Ring) // hand-overs that are done, and at the end the oldest of each queue that is not
 	End        func(*End)  // once, after the last record
 }

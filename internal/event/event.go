@@ -56,6 +56,7 @@ const (
 	KindEnqueue
 	KindFree
 	KindTransmit
+	KindSteer
 )
 
 // Contexts a record was written in (Header.Context).

@@ -14,7 +14,7 @@ import (
 // Record is any of the record structs.
 type Record interface {
 	Run | Dequeue | Direct | Handover | Complete | Throttle | Wfree | Resume | Notice | Ledger | Quiet | Pick | Picks | GRO | Sample | Sojourn | Packet |
-		Schedule | Delivery | Enqueue | Free | Transmit
+		Schedule | Delivery | Enqueue | Free | Transmit | Steer
 }
 
 // Any is a decoded record: a pointer to one of the record structs.
@@ -77,6 +77,7 @@ var kinds = [...]row{
 	KindEnqueue:  rowOf[Enqueue]("enqueue"),
 	KindFree:     rowOf[Free]("free"),
 	KindTransmit: rowOf[Transmit]("transmit"),
+	KindSteer:    rowOf[Steer]("steer"),
 }
 
 // Valid says whether k is a kind this build knows.

@@ -104,6 +104,7 @@ func (f *Facts) types(spec *btf.Spec, functions, tracepoints []string) {
 	f.Fields["netdev_queue.dql"] = offsetOf(spec, "netdev_queue", "dql") >= 0
 	f.Fields["pcpu_hot.preempt_count"] = offsetOf(spec, "pcpu_hot", "preempt_count") >= 0
 	f.Fields["task_struct.net_xmit"] = offsetOf(spec, "task_struct", "net_xmit") >= 0
+	f.Fields["softnet_data.skip_txqueue"] = skipsTxqueue(spec)
 	f.Fields["net_hotdata.dev_tx_weight"] = offsetOf(spec, "net_hotdata", "dev_tx_weight") >= 0
 	f.Fields["net_hotdata.gro_normal_batch"] = offsetOf(spec, "net_hotdata", "gro_normal_batch") >= 0
 	f.Fields["napi_struct.rx_count"] = offsetOf(spec, "napi_struct", "rx_count") >= 0 ||
@@ -204,6 +205,20 @@ func dqlOrder(spec *btf.Spec) bool {
 		}
 	}
 	return true
+}
+
+// skipsTxqueue says that a CPU notes that a filter set a packet's queue.
+func skipsTxqueue(spec *btf.Spec) bool {
+	var s *btf.Struct
+	if spec.TypeByName("softnet_data", &s) != nil {
+		return false
+	}
+	for _, m := range s.Members {
+		if xmit, ok := btf.UnderlyingType(m.Type).(*btf.Struct); ok && m.Name == "xmit" {
+			return memberOffset(xmit.Members, "skip_txqueue") >= 0
+		}
+	}
+	return false
 }
 
 // skbTruesize is SKB_TRUESIZE(1): one byte and both descriptors, each rounded

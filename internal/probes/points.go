@@ -195,6 +195,18 @@ var points = []Point{
 		Rules: []string{"Q1", "Q2", "Q3", "Q4", "Q6", "Q8", "Q9"},
 	},
 	{
+		Fact: "steer", Meaning: "a packet whose queue a filter set, and the queue that it was given", With: "pick",
+		Sources: []Source{{
+			Name: "fexit tcf_classify, tp_btf net_dev_queue and qdisc_enqueue, fentry __qdisc_run, sch_direct_xmit and dev_hard_start_xmit", Backend: "btf",
+			Programs:    []string{"steer_set", "steer_queued", "steer_enqueued", "steer_run", "steer_direct", "steer_handed"},
+			Functions:   []string{"tcf_classify", "__qdisc_run", "sch_direct_xmit", "dev_hard_start_xmit"},
+			Tracepoints: []string{"net_dev_queue", "qdisc_enqueue"},
+			Symbols:     []string{"egress_needed_key", "softnet_data", "__per_cpu_offset"},
+			Fields:      []string{"softnet_data.skip_txqueue"},
+		}},
+		Rules: []string{"Q7"},
+	},
+	{
 		Fact: "gro", Meaning: "one list of received skbs that went up together, and what the kernel counted of it", With: "gro",
 		Sources: []Source{{
 			Name: "fentry netif_receive_skb_list_internal and netif_receive_skb_list", Backend: "btf",

@@ -32,6 +32,7 @@ const (
 	txtraceMapSocks            = "socks"
 	txtraceMapStamping         = "stamping"
 	txtraceMapStamps           = "stamps"
+	txtraceMapSteering         = "steering"
 	txtraceMapTurns            = "turns"
 	txtraceMapUps              = "ups"
 	txtraceProgActionBegin     = "action_begin"
@@ -79,6 +80,12 @@ const (
 	txtraceProgServed          = "served"
 	txtraceProgStall           = "stall"
 	txtraceProgStamp           = "stamp"
+	txtraceProgSteerDirect     = "steer_direct"
+	txtraceProgSteerEnqueued   = "steer_enqueued"
+	txtraceProgSteerHanded     = "steer_handed"
+	txtraceProgSteerQueued     = "steer_queued"
+	txtraceProgSteerRun        = "steer_run"
+	txtraceProgSteerSet        = "steer_set"
 	txtraceProgTransmitBegin   = "transmit_begin"
 	txtraceProgTransmitEnd     = "transmit_end"
 	txtraceProgUpBegin         = "up_begin"
@@ -194,6 +201,12 @@ type txtraceProgramSpecs struct {
 	Served          *ebpf.ProgramSpec `ebpf:"served"`
 	Stall           *ebpf.ProgramSpec `ebpf:"stall"`
 	Stamp           *ebpf.ProgramSpec `ebpf:"stamp"`
+	SteerDirect     *ebpf.ProgramSpec `ebpf:"steer_direct"`
+	SteerEnqueued   *ebpf.ProgramSpec `ebpf:"steer_enqueued"`
+	SteerHanded     *ebpf.ProgramSpec `ebpf:"steer_handed"`
+	SteerQueued     *ebpf.ProgramSpec `ebpf:"steer_queued"`
+	SteerRun        *ebpf.ProgramSpec `ebpf:"steer_run"`
+	SteerSet        *ebpf.ProgramSpec `ebpf:"steer_set"`
 	TransmitBegin   *ebpf.ProgramSpec `ebpf:"transmit_begin"`
 	TransmitEnd     *ebpf.ProgramSpec `ebpf:"transmit_end"`
 	UpBegin         *ebpf.ProgramSpec `ebpf:"up_begin"`
@@ -229,6 +242,7 @@ type txtraceMapSpecs struct {
 	Socks     *ebpf.MapSpec `ebpf:"socks"`
 	Stamping  *ebpf.MapSpec `ebpf:"stamping"`
 	Stamps    *ebpf.MapSpec `ebpf:"stamps"`
+	Steering  *ebpf.MapSpec `ebpf:"steering"`
 	Turns     *ebpf.MapSpec `ebpf:"turns"`
 	Ups       *ebpf.MapSpec `ebpf:"ups"`
 }
@@ -288,6 +302,7 @@ type txtraceMaps struct {
 	Socks     *ebpf.Map `ebpf:"socks"`
 	Stamping  *ebpf.Map `ebpf:"stamping"`
 	Stamps    *ebpf.Map `ebpf:"stamps"`
+	Steering  *ebpf.Map `ebpf:"steering"`
 	Turns     *ebpf.Map `ebpf:"turns"`
 	Ups       *ebpf.Map `ebpf:"ups"`
 }
@@ -310,6 +325,7 @@ func (m *txtraceMaps) Close() error {
 		m.Socks,
 		m.Stamping,
 		m.Stamps,
+		m.Steering,
 		m.Turns,
 		m.Ups,
 	)
@@ -383,6 +399,12 @@ type txtracePrograms struct {
 	Served          *ebpf.Program `ebpf:"served"`
 	Stall           *ebpf.Program `ebpf:"stall"`
 	Stamp           *ebpf.Program `ebpf:"stamp"`
+	SteerDirect     *ebpf.Program `ebpf:"steer_direct"`
+	SteerEnqueued   *ebpf.Program `ebpf:"steer_enqueued"`
+	SteerHanded     *ebpf.Program `ebpf:"steer_handed"`
+	SteerQueued     *ebpf.Program `ebpf:"steer_queued"`
+	SteerRun        *ebpf.Program `ebpf:"steer_run"`
+	SteerSet        *ebpf.Program `ebpf:"steer_set"`
 	TransmitBegin   *ebpf.Program `ebpf:"transmit_begin"`
 	TransmitEnd     *ebpf.Program `ebpf:"transmit_end"`
 	UpBegin         *ebpf.Program `ebpf:"up_begin"`
@@ -445,6 +467,12 @@ func (p *txtracePrograms) Close() error {
 		p.Served,
 		p.Stall,
 		p.Stamp,
+		p.SteerDirect,
+		p.SteerEnqueued,
+		p.SteerHanded,
+		p.SteerQueued,
+		p.SteerRun,
+		p.SteerSet,
 		p.TransmitBegin,
 		p.TransmitEnd,
 		p.UpBegin,

@@ -92,7 +92,7 @@ var facts = []string{
 }
 
 var absent = []string{
-	"sojourn", "sample", "watchdog", "stall", "reset", "delivery", "delivery.arrival",
+	"sojourn", "sample", "watchdog", "stall", "reset", "steer", "delivery", "delivery.arrival",
 	"packet.life", "packet.enqueue", "packet.direct", "packet.transmit", "packet.burst",
 }
 

@@ -134,7 +134,7 @@ func TestLossHasAll(t *testing.T) {
 	}
 	for k := event.KindRun; k.Valid(); k++ {
 		switch k {
-		case event.KindSample, event.KindSchedule, event.KindDelivery, event.KindEnqueue, event.KindFree, event.KindTransmit:
+		case event.KindSample, event.KindSchedule, event.KindDelivery, event.KindEnqueue, event.KindFree, event.KindTransmit, event.KindSteer:
 			continue // not of a short capture, or younger than those
 		}
 		if kinds[k] == 0 {

@@ -85,6 +85,7 @@ func legal() *trace {
 	t.delivered(3, 0)
 	t.alone(1514, sent{n: 1})
 	t.complete(t.dql.InFlight())
+	t.steer(1, 1)
 	return t
 }
 

@@ -31,8 +31,6 @@ func Others() []analysis.Other {
 
 		notYet("Q5", "The receive queue that a packet names is one that it was received on.",
 			"it needs the device that a packet came from (skb_iif) beside the queue that it names; where no filter and no socket has a say, Q4 holds that the queue follows from it"),
-		notYet("Q7", "A queue that a filter set is the one that is taken.",
-			"it needs the queue of each packet that tc chose for (softnet_data.xmit.skip_txqueue, 5.19 and later, at net_dev_queue and qdisc_enqueue): no choice is made for those"),
 	}
 }
 

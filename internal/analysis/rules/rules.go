@@ -86,7 +86,7 @@ func All() []analysis.Rule {
 		b2, b3, b5, b7, b8, b9, b10, b11, b12, b13, b14, b16, b17,
 		w1, w2, w3, s2, l1, l2, l3, n1, n2, n3, n4, n5, n6, n7,
 		t1, t2, t3, t4, t5, t6, t7,
-		o1, q1, q2, q3, q4, q6, q8, q9,
+		o1, q1, q2, q3, q4, q6, q7, q8, q9,
 		g1, g2, g3, g4,
 	}
 }

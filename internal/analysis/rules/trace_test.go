@@ -160,6 +160,8 @@ func kindOf(r event.Any) event.Kind {
 		return event.KindFree
 	case *event.Transmit:
 		return event.KindTransmit
+	case *event.Steer:
+		return event.KindSteer
 	}
 	return event.KindInvalid
 }
