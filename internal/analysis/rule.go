@@ -23,7 +23,6 @@ const (
 	Packet        Fate = "packet"         // checked with --detail packet
 	Suspicion     Fate = "suspect"        // checked, and never more than suspect: the last step cannot be seen
 	NotObservable Fate = "not observable" // on any kernel tried
-	NotYet        Fate = "not yet"        // by this version
 )
 
 // Rule is one rule of the transmit path. The package doc of rules is the guide

@@ -111,7 +111,7 @@ func (d *Rules) Text(w io.Writer, t Text) error {
 		p.wrapped(fmt.Sprintf("%-4s %-15s", r.ID, r.Fate), text)
 	}
 	var parts []string
-	for _, f := range []analysis.Fate{analysis.Checked, analysis.Packet, analysis.Suspicion, analysis.NotObservable, analysis.NotYet} {
+	for _, f := range []analysis.Fate{analysis.Checked, analysis.Packet, analysis.Suspicion, analysis.NotObservable} {
 		if n := counts[string(f)]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, f))
 		}

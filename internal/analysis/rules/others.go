@@ -5,8 +5,8 @@ package rules
 import "github.com/txtrace/txtrace/internal/analysis"
 
 // Others lists the ids that have no rule of their own, so that each id of the
-// kernel's invariants has a fate: what holds it instead, which fact no kernel
-// offers, or what this version would have to record.
+// kernel's invariants has a fate: what holds it instead, or which fact no kernel
+// offers.
 func Others() []analysis.Other {
 	return []analysis.Other{
 		unseen("B1", "A completion reports no more than is in flight.",
@@ -21,22 +21,17 @@ func Others() []analysis.Other {
 		unseen("S1", "Completions that make enough room start a queue that its driver stopped.",
 			"how much is enough is the driver's own (start threshold), and in no common structure; S2 holds what follows when none is left"),
 
-		notYet("L4", "No packet waits for long in the ring between two veth.",
-			"it needs what is next in the ring of the peer (struct veth_rq, in the BTF of module veth) at each look"),
+		unseen("L4", "No packet waits for long in the ring between two veth.",
+			"nothing tells since when one waits: the ring (struct veth_rq) is the driver's own and in no common structure, its entries are pointers without a time, and what puts them in and takes them out is inlined (ptr_ring_produce, __ptr_ring_consume)"),
 
 		within("O2", "What goes back goes back in front of what was taken out later.",
 			"the first packet that comes out of gso_skb next tells", "X6"),
 		within("O3", "A flow changes its queue only where its socket may.",
 			"for flows that have a socket; for others Q4 and Q9 hold that the queue follows from the flow", "Q3"),
 
-		notYet("Q5", "The receive queue that a packet names is one that it was received on.",
-			"it needs the device that a packet came from (skb_iif) beside the queue that it names; where no filter and no socket has a say, Q4 holds that the queue follows from it"),
+		unseen("Q5", "The receive queue that a packet names is one that it was received on.",
+			"nothing tells which device wrote the number: drivers do it inline, skb_iif is only the last one that took the packet in, and a driver's ndo_select_queue writes to the same place; Q4 holds that the queue follows from the number"),
 	}
-}
-
-// notYet is an id that a later version may check, with what that needs.
-func notYet(id, sentence, reason string) analysis.Other {
-	return analysis.Other{ID: id, Sentence: sentence, Fate: analysis.NotYet, Reason: reason}
 }
 
 // unseen is one that no kernel tried shows, with the fact that is missing.
