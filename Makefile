@@ -57,9 +57,9 @@ check-go:
 check-c:
 	@mkdir -p out
 	@if command -v $(CLANG_FORMAT) >/dev/null; then \
-		find bpf -name '*.[ch]' -exec $(CLANG_FORMAT) --dry-run -Werror {} +; \
+		find bpf testenv/faultnic -name '*.[ch]' -exec $(CLANG_FORMAT) --dry-run -Werror {} +; \
 	else \
-		echo "clang-format of bpf/: skipped, the pin $(CLANG_FORMAT) is not here" | tee -a $(LEFT_OUT); \
+		echo "clang-format of bpf/ and testenv/faultnic/: skipped, the pin $(CLANG_FORMAT) is not here" | tee -a $(LEFT_OUT); \
 	fi
 
 # Compared are the files as they were and as go generate leaves them, so it

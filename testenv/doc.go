@@ -9,6 +9,7 @@
 //	kernels         the kernels that vm knows by name
 //	kernel.config   what a kernel of one's own needs
 //	guest/          the scripts of the guest: first and second stage, NICs
+//	faultnic/       a driver that breaks rules of the transmit path
 //	branches/       how often captures took each branch of internal/model
 //	scenarios/      one file per load, and lib.sh, which runs them
 //	internal/debian packages through private apt configurations
@@ -49,6 +50,17 @@
 // $TX_ADDR) and rx ($PEER, $RX_ADDR): `ip netns exec tx ...`. modprobe
 // works. Its output is vm's output and its exit code is vm's. (go run
 // makes 1 of every exit code; go build vm where it matters.)
+//
+// # A NIC that lies
+//
+// -nic faultnic is a pair of devices of a driver of our own, with a wire
+// between them. It has a ring that a timer drains at a set rate, byte queue
+// limits and TSO, and completes in a NAPI poll, in a hard interrupt or in
+// ndo_start_xmit, as its parameters say (FAULTNIC_PARAMS in -env, or
+// /sys/module/faultnic/parameters while it runs). Its parameter fault breaks
+// one rule at a time; the scenario faults records each word. It is built for
+// a kernel of the table whose headers are in the same suite and whose compiler
+// is on the machine, as bookworm's are; for another kernel vm exits with 4.
 //
 // # Other flags
 //

@@ -4,7 +4,8 @@ package testenv
 
 import "embed"
 
-// Files holds the kernels table and the scripts that run in a guest.
+// Files holds the kernels table, the scripts that run in a guest, and the
+// sources of faultnic.
 //
-//go:embed kernels kernel.config guest scenarios
+//go:embed kernels kernel.config guest scenarios faultnic
 var Files embed.FS

@@ -58,6 +58,8 @@ var test = append(slices.Clip(demo), []need{
 	{"iperf3", command("iperf3")},
 	{"python3", command("python3")},
 	{"gcc", command("cc")},
+	{"gcc-12", command("gcc-12")}, // of the kernels that faultnic is built for
+	{"make", command("make")},
 	{"libc6-dev", file("/usr/include/setjmp.h")},
 }...)
 

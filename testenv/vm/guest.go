@@ -43,6 +43,7 @@ type guest struct {
 	modules string            // lib/modules/<version>, or empty
 	job     string            // what the guest runs, in sh
 	env     map[string]string // variables of the job
+	files   map[string][]byte // more of the control folder
 	out     string            // the guest's /out
 	console string            // the console log's path
 	limit   time.Duration
@@ -139,6 +140,11 @@ func (g *guest) prepare(tmp, control string) error {
 	}
 	for name, text := range map[string]string{"env": env.String(), "job": g.job, "output": "", "steps": ""} {
 		if err := os.WriteFile(filepath.Join(control, name), []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	for name, data := range g.files {
+		if err := os.WriteFile(filepath.Join(control, name), data, 0o644); err != nil {
 			return err
 		}
 	}

@@ -135,8 +135,8 @@ func parse(args []string) (*options, error) {
 
 func (o *options) check() error {
 	switch {
-	case o.nic == "faultnic":
-		return errors.New("-nic faultnic: not made yet")
+	case o.nic == faultnic && strings.Contains(o.kernel, "/"):
+		return errors.New("-nic faultnic: its module is built for kernels of testenv/kernels only")
 	case !slices.Contains(nicNames(), o.nic):
 		return checkNames("-nic", []string{o.nic}, nicNames())
 	case !slices.Contains([]string{"auto", "kvm", "tcg"}, o.accel):
@@ -181,6 +181,16 @@ func run(ctx context.Context, args []string) (int, error) {
 	if err != nil {
 		return exitInternal, err
 	}
+	if o.nic == faultnic {
+		ko, err := buildFaultnic(ctx, o.kernel, kernel)
+		if errors.Is(err, debian.ErrNotFound) || errors.Is(err, debian.ErrNoCompiler) {
+			return exitSkip, fmt.Errorf("skip: kernel %s: %w", o.kernel, err)
+		}
+		if err != nil {
+			return exitInternal, err
+		}
+		g.files = map[string][]byte{"faultnic.ko": ko}
+	}
 	if len(o.scenarios) > 0 {
 		return runScenarios(ctx, o, g)
 	}
@@ -213,23 +223,28 @@ func findKernel(ctx context.Context, o *options) (debian.Kernel, error) {
 		}
 		return debian.Kernel{Image: o.kernel, Modules: o.modules}, nil
 	}
-	table, err := testenv.Files.ReadFile("kernels")
-	if err != nil {
-		return debian.Kernel{}, err
-	}
-	rows, err := debian.ParseTable(string(table))
-	if err != nil {
-		return debian.Kernel{}, err
-	}
-	row, err := debian.Find(rows, o.kernel)
-	if err != nil {
-		return debian.Kernel{}, err
-	}
-	cache, err := debian.CacheDir()
+	row, cache, err := findRow(o.kernel)
 	if err != nil {
 		return debian.Kernel{}, err
 	}
 	return debian.Fetch(ctx, cache, row, logf)
+}
+
+// findRow finds a name in the table of kernels, and the cache.
+func findRow(name string) (row debian.Row, cache string, err error) {
+	table, err := testenv.Files.ReadFile("kernels")
+	if err != nil {
+		return row, "", err
+	}
+	rows, err := debian.ParseTable(string(table))
+	if err != nil {
+		return row, "", err
+	}
+	if row, err = debian.Find(rows, name); err != nil {
+		return row, "", err
+	}
+	cache, err = debian.CacheDir()
+	return row, cache, err
 }
 
 func newGuest(o *options, kernel debian.Kernel) (*guest, error) {

@@ -20,6 +20,7 @@ var nicModels = map[string]string{
 	"rtl8139": "rtl8139",
 	"veth":    "",
 	"dummy":   "",
+	faultnic:  "",
 }
 
 // share is a host folder that the guest mounts by 9p.

@@ -76,8 +76,8 @@ func scenarioDir(out string, names []string, name string) string {
 
 // made is what a scenario leaves in its folder; an earlier run's goes.
 var made = []string{
-	"capture.txtrace", "pid.txtrace", "report.txt", "report.json", "verify.txt", "verify.json", "result.json",
-	"before", "after", "record.log", "kprobe_profile.txt", "direct.txt", "netperf-*.txt",
+	"*.txtrace", "report.txt", "report.json", "verify.txt", "verify.json", "result.json",
+	"before", "after", "record*.log", "kprobe_profile.txt", "direct.txt", "netperf-*.txt",
 	"perf.data", "perf.log", "trace.dat", "trace-cmd.log",
 }
 

@@ -91,6 +91,24 @@ func TestSources(t *testing.T) {
 	}
 }
 
+func TestBuildDepends(t *testing.T) {
+	for depends, want := range map[string][]string{
+		"linux-headers-6.1.0-50-common (= 6.1.176-1), linux-kbuild-6.1 (>= 6.1.176-1), linux-compiler-gcc-12-x86": {
+			"gcc-12", "linux-headers-6.1.0-50-common", "linux-kbuild-6.1",
+		},
+		"linux-base (>= 4.12~), linux-headers-6.12.95+deb12-common (= 6.12.95-1~bpo12+1), " +
+			"linux-image-6.12.95+deb12-amd64 (= 6.12.95-1~bpo12+1) | linux-image-6.12.95+deb12-amd64-unsigned (= 6.12.95-1~bpo12+1), " +
+			"linux-kbuild-6.12.95+deb12, gcc-12": {
+			"gcc-12", "linux-headers-6.12.95+deb12-common", "linux-kbuild-6.12.95+deb12",
+		},
+	} {
+		pkgs, compiler := buildDepends("Package: p\nDepends: " + depends + "\nSize: 1\n")
+		if got := append([]string{compiler}, pkgs...); !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, want %q", depends, got, want)
+		}
+	}
+}
+
 func TestOpen(t *testing.T) {
 	for name, files := range map[string][]string{
 		"one package": {"boot/vmlinuz-6.1.0-1-amd64", "lib/modules/6.1.0-1-amd64/modules.dep"},
