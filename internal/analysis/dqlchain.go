@@ -120,7 +120,7 @@ func (c *dqlChain) single(done *Completion) bool {
 // and the writing of the record. Several in a row are a reset that was not
 // recognized, and begin anew.
 func (c *dqlChain) older(done Completion) Completion {
-	done.Stale, done.Linked, done.Bytes, done.Step = true, false, 0, model.Explanation{}
+	done.Stale, done.Finished, done.Linked, done.Bytes, done.Step = true, false, false, 0, model.Explanation{}
 	if c.stale++; c.stale >= 4 {
 		c.known, c.stale = false, 0
 	}

@@ -23,21 +23,12 @@ var b16 = analysis.Rule{
 	},
 }
 
-// finished is a look at a queue whose completions had run to their end. What
-// starts a queue asks first whether there is room, and may do so before a charge
-// and start it after that one stopped it: nothing is to be said of a queue
-// before that is over.
-type finished struct {
-	is           bool
-	stopped      bool
-	numCompleted uint32
-	numQueued    uint32
-	since, time  uint64 // since when nothing may be missing for this, and when it was seen
-}
-
-// knows says whether no completion was under way when the hand-over began.
-func (f *finished) knows(h *analysis.Handover) bool {
-	return f.is && f.numCompleted == h.NumComplBegin && f.time < h.Begin()
+// stopped is a queue that BQL had stopped when its completions had run to their
+// end.
+type stopped struct {
+	finished
+	is        bool
+	numQueued uint32
 }
 
 // passedOver is a queue that BQL did not stop although it was over its limit.
@@ -48,9 +39,10 @@ type passedOver struct {
 	adjLimit     uint32
 }
 
-// queueB16 is what the next look at a queue is held against.
+// queueB16 is what the next hand-over to a queue is held against.
 type queueB16 struct {
-	finished finished
+	finishes finishes
+	stopped  stopped
 	passed   *passedOver
 }
 
@@ -59,16 +51,14 @@ type checkB16 struct {
 	queues analysis.PerQueue[queueB16]
 }
 
+// completion remembers a queue that stays stopped: one with room may still be
+// started by its sender.
 func (c *checkB16) completion(s *analysis.Completion) {
 	q := c.queues.At(s.Queue)
-	q.finished = finished{}
-	if s.Torn() {
-		return
-	}
-	c.settle(q, s.NumCompleted, s.AdjLimit)
-	if s.Finished {
-		stopped := s.StackStopped() && int32(s.AdjLimit-s.NumQueued) < 0 // else its sender may start it yet
-		q.finished = finished{true, stopped, s.NumCompleted, s.NumQueued, min(s.Alone, s.Time), s.Time}
+	q.finishes.add(s)
+	q.stopped = stopped{}
+	if s.Finished && s.StackStopped() && int32(s.AdjLimit-s.NumQueued) < 0 {
+		q.stopped = stopped{finished{s.NumCompleted, min(s.Alone, s.Time), s.Time}, true, s.NumQueued}
 	}
 }
 
@@ -77,11 +67,11 @@ func (c *checkB16) handover(h *analysis.Handover) {
 		return
 	}
 	q := c.queues.At(h.Queue)
-	c.settle(q, h.NumComplBegin, h.AdjLimitBegin)
-	if was := &q.finished; was.stopped && model.QueueState(h.TxqStateBegin)&model.QueueStack == 0 && was.time < h.Begin() {
+	c.settle(q, h)
+	if was := q.stopped; was.is && model.QueueState(h.TxqStateBegin)&model.QueueStack == 0 && was.time < h.Begin() {
 		c.cleared(was, h)
 	}
-	q.finished.stopped = false
+	q.stopped = stopped{}
 	switch {
 	case model.QueueState(h.TxqStateEnd&^h.TxqStateBegin)&model.QueueStack != 0:
 		c.set(h)
@@ -100,24 +90,25 @@ func chargedLast(h *analysis.Handover) bool {
 // missing: a hand-over ended over the limit, and yet the queue goes on. A
 // completion, or a reset, may have cleared the bit: in the hand-over, or one
 // that was under way when it began. The state was read before the rest, but a
-// CPU may do so in another order: the next look tells whether a completion had
-// come.
+// CPU may do so in another order: the next hand-over tells whether a completion
+// had come.
 func (c *checkB16) missing(q *queueB16, h *analysis.Handover) {
 	switch {
 	case h.Reset():
 		c.j.Undecided(analysis.Reset)
 	case h.Completed() || h.Unlocked():
 		c.j.Undecided(analysis.Race)
-	case h.NumComplBegin == 0: // nothing was ever completed
-		c.pass(q, h, h.Begin())
-	case q.finished.knows(h):
-		c.pass(q, h, q.finished.since)
 	default:
-		c.j.Undecided(analysis.Race)
+		since, ok := q.finishes.before(h)
+		if !ok {
+			c.j.Undecided(analysis.Race)
+			return
+		}
+		c.pass(q, h, since)
 	}
 }
 
-// pass leaves it to the next look at the queue, if nothing is missing since then.
+// pass leaves it to the next hand-over, if nothing is missing since then.
 func (c *checkB16) pass(q *queueB16, h *analysis.Handover, since uint64) {
 	show := showB16(h, "BQL did not stop the queue although it is %d bytes over its limit", -int64(h.AvailEnd()))
 	over := analysis.Span{From: since, To: h.Time}
@@ -125,13 +116,13 @@ func (c *checkB16) pass(q *queueB16, h *analysis.Handover, since uint64) {
 }
 
 // settle judges what was passed over, with what is completed now.
-func (c *checkB16) settle(q *queueB16, numCompleted, adjLimit uint32) {
+func (c *checkB16) settle(q *queueB16, h *analysis.Handover) {
 	p := q.passed
 	if p == nil {
 		return
 	}
 	q.passed = nil
-	if p.numCompleted != numCompleted || p.adjLimit != adjLimit {
+	if p.numCompleted != h.NumComplBegin || p.adjLimit != h.AdjLimitBegin {
 		c.j.Undecided(analysis.Race)
 		return
 	}
@@ -140,7 +131,8 @@ func (c *checkB16) settle(q *queueB16, numCompleted, adjLimit uint32) {
 
 // set: with no completion in the hand-over, num_queued can only have grown
 // since the charge that stopped the queue. Where senders do not exclude each
-// other it may have been another one's, which had yet to look again.
+// other, or charge another queue than they hold, it may have been another one's,
+// which had yet to look again.
 func (c *checkB16) set(h *analysis.Handover) {
 	switch {
 	case h.Reset():
@@ -149,7 +141,7 @@ func (c *checkB16) set(h *analysis.Handover) {
 		c.j.Undecided(analysis.Race)
 	case h.AvailEnd() < 0:
 		c.j.Held()
-	case h.Unlocked():
+	case h.Unlocked() || h.Uncharged > 0 || h.Taken() == 0:
 		c.j.Undecided(analysis.Race)
 	default:
 		c.j.Broken(func() *analysis.Evidence {
@@ -166,7 +158,7 @@ func showB16(h *analysis.Handover, says string, bytes int64) *analysis.Evidence 
 
 // cleared: a queue that was stopped is not any more when the next hand-over
 // begins.
-func (c *checkB16) cleared(was *finished, h *analysis.Handover) {
+func (c *checkB16) cleared(was stopped, h *analysis.Handover) {
 	switch {
 	case h.NumComplBegin != was.numCompleted:
 		c.j.Held()

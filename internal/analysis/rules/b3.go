@@ -22,13 +22,15 @@ var b3 = analysis.Rule{
 }
 
 // judgeB3: only a charge sets STACK, and charges come under the transmit lock,
-// which is held from the test to the end of the hand-over.
+// which is held from the test to the end of the hand-over. Who charges another
+// queue than it holds, as igb does with a queue that a filter set and that there
+// is not, may stop it at any time.
 func judgeB3(j *analysis.Judge, h *analysis.Handover) {
 	switch {
 	case h.Partial() || h.Direct == nil || !h.BQL():
 	case model.QueueState(h.TxqStateBegin)&model.QueueStack == 0:
 		j.Held()
-	case h.Unlocked():
+	case h.Unlocked() || h.Foreign > 0:
 		j.Undecided(analysis.Race)
 	default:
 		j.Broken(func() *analysis.Evidence {

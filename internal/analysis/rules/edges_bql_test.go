@@ -92,6 +92,23 @@ func overAfter(change func(*trace, *event.Complete)) func(*trace) {
 	}
 }
 
+// toldLate hands over more than the limit, and the queue goes on; n completions
+// come before the run is over in which that was.
+func toldLate(n int) func(*trace) {
+	return func(t *trace) {
+		t.completes()
+		r := t.run()
+		over(2, stay)(t)
+		for i := len(t.recs) - 2; i < len(t.recs); i++ {
+			t.recs[i].Head().Parent, t.recs[i].Head().Depth = r.parent(), 1
+		}
+		for range n {
+			t.snapshot().NumCompleted += uint32(n)
+		}
+		r.end()
+	}
+}
+
 // twice over the limit in steps of one driver.
 func overTwice(t *trace) {
 	t.header.Devices[0].Driver = "tg3"
@@ -163,7 +180,10 @@ var bqlEdges = []judged{
 	{rule: "B16", name: "over the limit, and a completion looked as it began", build: overAfter(func(t *trace, c *event.Complete) {
 		t.now = c.Time - 200 // when the hand-over begins
 	}), want: counts{0, 0, 0, 0, 1}, reason: analysis.Race},
-	{rule: "B16", name: "over the limit, as a torn snapshot saw it", build: over(1, func(t *trace) { t.snapshot().Flags |= event.FlagTorn })},
+	{rule: "B16", name: "stopped with room, though nothing was charged", build: single(sent{n: 2, noBQL: true}, func(_ *trace, h *event.Handover) { h.TxqStateEnd = event.StackXoff }), want: counts{0, 0, 0, 0, 1}, reason: analysis.Race},
+	{rule: "B16", name: "stopped with room, though nothing was taken", build: single(sent{n: 2}, func(_ *trace, h *event.Handover) { h.TxqStateEnd, h.Attempts = event.StackXoff, 0 }), want: counts{0, 0, 0, 0, 1}, reason: analysis.Race},
+	{rule: "B16", name: "over the limit, told after 15 more completions", build: toldLate(15), want: counts{0, 1, 0, 0, 0}},
+	{rule: "B16", name: "over the limit, told after 16 more completions", build: toldLate(16), want: counts{0, 0, 0, 0, 2}, reason: analysis.Race},
 	{rule: "B16", name: "stopped with room, as one of two senders saw it", build: unlocked(single(sent{n: 2}, func(_ *trace, h *event.Handover) { h.TxqStateEnd = event.StackXoff })), want: counts{0, 0, 0, 0, 1}, reason: analysis.Race},
 	{rule: "B16", name: "stopped, and then not", build: stoppedThen(func(t *trace) { t.state = 0; t.snapshot(); t.alone(142, sent{n: 1}) }), want: counts{1, 0, 0, 0, 0}},
 	{rule: "B16", name: "stopped after it began", build: stoppedThen(func(t *trace) {

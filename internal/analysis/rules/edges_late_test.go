@@ -150,6 +150,8 @@ func quietly(build func(*trace)) func(*trace) {
 // single records.
 var lateEdges = []judged{
 	{rule: "B3", name: "stopped, no transmit lock", build: unlocked(batch(5, 0, sent{}, func(_ *event.Dequeue, d *event.Direct) { d.Hand.TxqStateBegin = event.StackXoff })), want: counts{0, 0, 0, 0, 1}, reason: analysis.Race},
+	{rule: "B3", name: "stopped, and others charged it", build: batch(5, 0, sent{}, func(_ *event.Dequeue, d *event.Direct) { d.Hand.TxqStateBegin, d.Hand.Foreign = event.StackXoff, 142 }), want: counts{0, 0, 0, 0, 1}, reason: analysis.Race},
+	{rule: "B3", name: "stopped, and nobody else charged it", build: batch(5, 0, sent{}, func(_ *event.Dequeue, d *event.Direct) { d.Hand.TxqStateBegin = event.StackXoff }), want: counts{0, 1, 0, 0, 0}},
 	{rule: "B3", name: "stopped by the driver", build: batch(5, 0, sent{}, func(_ *event.Dequeue, d *event.Direct) { d.Hand.TxqStateBegin = event.DrvXoff }), want: counts{1, 0, 0, 0, 0}},
 	{rule: "B3", name: "without a qdisc", build: single(sent{n: 2}, func(_ *trace, h *event.Handover) { h.TxqStateBegin = event.StackXoff })},
 

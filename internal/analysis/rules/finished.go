@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rules
+
+import "github.com/txtrace/txtrace/internal/analysis"
+
+// finished is a look at a queue whose completions had run to their end. What
+// starts a queue asks first whether there is room, and may do so before a charge
+// and start it after that one stopped it. So STACK says nothing of a charge
+// unless that is over.
+type finished struct {
+	numCompleted uint32
+	since, time  uint64 // since when nothing may be missing for this, and when it was seen
+}
+
+// finishes are the last looks of that kind: a run's hand-overs are told at its
+// end, when there may be later ones.
+type finishes struct {
+	last [16]finished
+	n    int
+}
+
+func (f *finishes) add(s *analysis.Completion) {
+	if s.Finished {
+		f.last[f.n%len(f.last)] = finished{s.NumCompleted, min(s.Alone, s.Time), s.Time}
+		f.n++
+	}
+}
+
+// before says whether no completion was under way when the hand-over began, and
+// since when nothing may be missing for that.
+func (f *finishes) before(h *analysis.Handover) (since uint64, ok bool) {
+	if h.NumComplBegin == 0 { // nothing was ever completed
+		return h.Begin(), true
+	}
+	for i := max(0, f.n-len(f.last)); i < f.n; i++ {
+		if l := &f.last[i%len(f.last)]; l.numCompleted == h.NumComplBegin && l.time < h.Begin() {
+			return l.since, true
+		}
+	}
+	return 0, false
+}
