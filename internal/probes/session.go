@@ -173,6 +173,19 @@ func (s *session) arm(on bool) error {
 	return nil
 }
 
+// membarrierGlobal is MEMBARRIER_CMD_GLOBAL of linux/membarrier.h.
+const membarrierGlobal = 1
+
+// disarm stops the programs, and waits until none is under way: what one of them
+// is about to write would be in no ledger. They run in RCU's read sections, and
+// this membarrier waits for those. Where it may not be had (nohz_full, seccomp),
+// a CPU that is held up in a program is left to M1.
+func (s *session) disarm() error {
+	err := s.arm(false)
+	_, _, _ = unix.Syscall(unix.SYS_MEMBARRIER, membarrierGlobal, 0, 0)
+	return err
+}
+
 // relearn makes the programs look at every queue's identity again.
 func (s *session) relearn() error {
 	v := s.coll.Variables[txtraceVarGeneration]
