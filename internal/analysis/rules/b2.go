@@ -10,15 +10,15 @@ var b2 = analysis.Rule{
 	ID:         "B2",
 	Sentence:   "The bytes that a driver has are completed before long, whether or not it is given more.",
 	Why:        "A queue that nobody uses has nothing in flight. Bytes that stay were lost in a ring that was resized or reset, or wait for an interrupt that does not come; BQL counts them for ever.",
-	Fate:       analysis.Suspicion,
 	Documents:  []string{"004_9aeb9cc635f797dc", "lib/dynamic_queue_limits.c"},
 	Kernel:     "netdev_tx_completed_queue",
 	Needs:      []string{"sample", "bql", "complete.napi"},
+	Hooks:      lifeHooks,
 	Strength:   analysis.Heuristic,
 	Antecedent: "a look at a queue with bytes in flight, whose completions were seen in a poll or an interrupt, until the last of them is completed",
 	New: func(j *analysis.Judge) analysis.Checks {
-		c := checkB2{j: j, limit: j.Limit(patience)}
-		return analysis.Checks{Sample: c.sample, Completion: c.completion}
+		c := checkB2{j: j, limit: j.Limit(patience), skbs: make(bySkb[skbB2])}
+		return analysis.Checks{Sample: c.sample, Completion: c.completion, Life: c.life}
 	},
 }
 
@@ -28,12 +28,72 @@ type queueB2 struct {
 	open   bool
 	told   bool
 	first  analysis.Sampled
+	given  chargedB2
+}
+
+// chargedB2 are the packets that a queue was charged for without a break, as far
+// as each was followed to its end.
+//
+// Decision: bytes in flight for long are suspect, for a device may be paused.
+// They are broken if each packet they were charged for is freed: a driver frees
+// what its device is done with, and no completion of it can come.
+type chargedB2 struct {
+	is       bool
+	from, to uint32 // num_queued before the first and after the last
+	since    uint64
+	alive    int // packets that are not freed
 }
 
 type checkB2 struct {
 	j      *analysis.Judge
 	limit  uint64
 	queues analysis.PerQueue[queueB2]
+	skbs   bySkb[skbB2]
+}
+
+// skbB2 is a packet that lives, by what it was charged to, or the last that was
+// freed: a device may be done with one before its driver's call ends.
+type skbB2 struct {
+	of    *chargedB2
+	freed analysis.LifeID
+}
+
+// life: calls of the driver of one queue come in their order, and each begins
+// with the bytes that the last one left, unless others charged some.
+func (c *checkB2) life(l *analysis.Life) {
+	p, s := l.Packet, c.skbs.at(l.Skb())
+	switch {
+	case l.Free != nil && s != nil:
+		if s.of != nil {
+			s.of.alive--
+		}
+		*s = skbB2{freed: l.ID()}
+	case p == nil || p.NumQueuedBegin == p.NumQueuedEnd:
+	default:
+		c.charged(&c.queues.At(l.Queue).given, s, l)
+	}
+}
+
+func (c *checkB2) charged(g *chargedB2, s *skbB2, l *analysis.Life) {
+	p := l.Packet
+	if !l.Taken() || !l.Alone() || !l.ID().Known() || s == nil || s.of != nil {
+		g.is = false
+		return
+	}
+	if !g.is || g.to != p.NumQueuedBegin {
+		*g = chargedB2{is: true, from: p.NumQueuedBegin, since: p.Begin(), alive: g.alive}
+	}
+	g.to = p.NumQueuedEnd
+	if !l.FreedInside() && s.freed != l.ID() {
+		g.alive++
+		s.of = g
+	}
+}
+
+// freed says that all that was charged and is not reported was freed. What came
+// before the packets that were followed is done with: reports come in order.
+func (g *chargedB2) freed(s *analysis.Sampled) bool {
+	return g.is && g.alive == 0 && g.to == s.NumQueued && int32(s.NumCompl-g.from) >= 0
 }
 
 func (c *checkB2) completion(s *analysis.Completion) {
@@ -61,14 +121,22 @@ func (c *checkB2) sample(s *analysis.Sampled) {
 	case s.Time-was.Time > c.limit && !q.told:
 		q.told = true
 		was := *was
-		c.j.Suspect(func() *analysis.Evidence { return showB2(&was, s) })
+		if q.given.freed(s) {
+			c.j.BrokenIf(during(q.given.since, s.Time), func() *analysis.Evidence {
+				return showB2(&was, s, "%d bytes were in flight, and %d ms later none of them is completed, though every packet was freed")
+			})
+			return
+		}
+		c.j.Suspect(func() *analysis.Evidence {
+			return showB2(&was, s, "%d bytes were in flight, and %d ms later none of them is completed")
+		})
 	}
 	if !q.open && q.polled && s.Up() && s.NumQueued != s.NumCompl {
 		q.open, q.told, q.first = true, false, *s
 	}
 }
 
-func showB2(was, s *analysis.Sampled) *analysis.Evidence {
-	return analysis.Show(s.Queue, &s.Header, "%d bytes were in flight, and %d ms later none of them is completed", was.NumQueued-was.NumCompl, ms(s.Time-was.Time)).
+func showB2(was, s *analysis.Sampled, says string) *analysis.Evidence {
+	return analysis.Show(s.Queue, &s.Header, says, was.NumQueued-was.NumCompl, ms(s.Time-was.Time)).
 		With("in_flight", "bytes", int64(was.NumQueued-was.NumCompl)).With("num_completed", "bytes", int64(s.NumCompl)).Record(&was.Header)
 }

@@ -42,8 +42,8 @@ type chargesB8 struct {
 // over, in hand-overs without or with GSO skbs: many drivers charge skb->len,
 // others what goes over the wire.
 type lengthsB8 struct {
-	same, other uint64
-	show        []*analysis.Evidence // of the first others
+	same, other, twice uint64               // twice: single packets, charged for with double their length
+	show, showTwice    []*analysis.Evidence // of the first ones
 }
 
 // Decision: a device charges lengths if it did so in 64 hand-overs, and in 64
@@ -53,6 +53,8 @@ type lengthsB8 struct {
 const (
 	sureB8   = 64
 	padsToB8 = 64
+
+	maxShowB8 = 3
 )
 
 // queueB8 is what is known of one queue.
@@ -142,12 +144,20 @@ func (c *checkB8) charged(dev *chargesB8, h *analysis.Handover) {
 	case over == 0:
 		l.same++
 	case over > 0 && over <= padsToB8*int64(h.Packets):
+	case over == int64(h.Bytes) && h.Packets == 1 && l == &dev.lengths[0]:
+		if l.twice++; len(l.showTwice) < maxShowB8 {
+			l.showTwice = append(l.showTwice, showCharged(h))
+		}
 	default:
-		if l.other++; len(l.show) < 3 {
-			l.show = append(l.show, analysis.Show(h.Queue, &h.Header, "%d bytes were charged for %d packets of %d bytes", h.Charged(), h.Packets, h.Bytes).
-				With("charged", "bytes", int64(h.Charged())).With("bytes", "bytes", int64(h.Bytes)))
+		if l.other++; len(l.show) < maxShowB8 {
+			l.show = append(l.show, showCharged(h))
 		}
 	}
+}
+
+func showCharged(h *analysis.Handover) *analysis.Evidence {
+	return analysis.Show(h.Queue, &h.Header, "%d bytes were charged for %d packets of %d bytes", h.Charged(), h.Packets, h.Bytes).
+		With("charged", "bytes", int64(h.Charged())).With("bytes", "bytes", int64(h.Bytes))
 }
 
 // completion looks at a queue that never saw a hand-over and yet was charged.
@@ -181,11 +191,14 @@ func (d *chargesB8) find(not *analysis.Queue, from, to uint64, bytes uint32) *un
 func (c *checkB8) end(*analysis.End) {
 	for _, dev := range c.order {
 		for _, l := range dev.lengths {
-			if l.same/sureB8 < l.other {
+			if l.same/sureB8 < l.other+l.twice {
 				continue
 			}
 			for i := range l.other {
 				c.j.Suspect(func() *analysis.Evidence { return l.show[min(int(i), len(l.show)-1)] })
+			}
+			for i := range l.twice {
+				c.j.Broken(func() *analysis.Evidence { return l.showTwice[min(int(i), len(l.showTwice)-1)] })
 			}
 		}
 	}

@@ -426,6 +426,9 @@ var cases = []judged{
 	{rule: "B8", name: "63 lengths, one less", build: lengths(63, 1, -1, 5, 142), want: counts{64, 0, 0, 0, 0}},
 	{rule: "B8", name: "127 lengths, two less", build: lengths(127, 2, -1, 5, 142), want: counts{129, 0, 0, 0, 0}},
 	{rule: "B8", name: "320 lengths, five more", build: lengths(320, 5, 5*64+1, 5, 142), want: counts{325, 0, 5, 0, 0}},
+	{rule: "B8", name: "64 lengths, one twice", build: lengths(64, 1, 142, 1, 142), want: counts{65, 1, 0, 0, 0}},
+	{rule: "B8", name: "63 lengths, one twice", build: lengths(63, 1, 142, 1, 142), want: counts{64, 0, 0, 0, 0}},
+	{rule: "B8", name: "64 lengths, two packets twice", build: lengths(64, 1, 2*142, 2, 142), want: counts{65, 0, 1, 0, 0}},
 	{rule: "B8", name: "perhaps padded", build: lengths(64, 1, 5*64, 5, 142), want: counts{65, 0, 0, 0, 0}},
 	{rule: "B8", name: "lengths of GSO skbs apart", build: func(t *trace) {
 		lengths(64, 0, 0, 1, 142)(t)
@@ -521,7 +524,7 @@ var cases = []judged{
 // Each rule counts what is an instance, and only that, and leaves undecided
 // what it cannot know.
 func TestJudged(t *testing.T) {
-	for _, c := range slices.Concat(cases, edges, bqlEdges, lateEdges, lifeEdges) {
+	for _, c := range slices.Concat(cases, edges, bqlEdges, lateEdges, lifeEdges, freedUnreported) {
 		tr := newTrace()
 		c.build(tr)
 		if c.variant == "" {

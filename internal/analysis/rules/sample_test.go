@@ -61,6 +61,52 @@ func (t *trace) list3() {
 	t.complete(t.dql.InFlight())
 }
 
+// unreported is a packet that was charged and is never reported. lose leaves out
+// that it was freed, or more.
+func unreported(lose func(t *trace, p *event.Packet)) func(*trace) {
+	return alive(func(t *trace) {
+		t.freeAll(t.three("pfifo", 0, unchanged))
+		p := t.lone(0, 0)
+		p.Flags, p.NumQueuedBegin, p.NumQueuedEnd = 0, t.dql.NumQueued, t.dql.NumQueued+142
+		t.dql.NumQueued += 142
+		lose(t, p)
+		for range 7 {
+			t.look(event.Sample{})
+			t.second(1)
+		}
+	})
+}
+
+func freed(t *trace, p *event.Packet) { t.free(p) }
+
+// freedUnreported are the cases of B2 in which packets are followed.
+var freedUnreported = []judged{
+	{rule: "B2", name: "freed", build: unreported(freed), want: counts{0, 1, 0, 0, 0}},
+	{rule: "B2", name: "freed in the call", build: unreported(func(_ *trace, p *event.Packet) { p.Life |= event.LifeFreed }), want: counts{0, 1, 0, 0, 0}},
+	{rule: "B2", name: "freed before the call ended", build: unreported(func(t *trace, p *event.Packet) {
+		f := t.free(p)
+		f.Time, p.Time = p.Time, f.Time
+		n := len(t.recs)
+		t.recs[n-1], t.recs[n-2] = p, f
+		f.Seq, p.Seq = p.Seq, f.Seq
+	}), want: counts{0, 1, 0, 0, 0}},
+	{rule: "B2", name: "not freed", build: unreported(func(*trace, *event.Packet) {}), want: counts{0, 0, 1, 0, 0}},
+	{rule: "B2", name: "freed, of several users", build: unreported(func(t *trace, p *event.Packet) { p.Life |= event.LifeShared; t.free(p) }), want: counts{0, 0, 1, 0, 0}},
+	{rule: "B2", name: "freed, not seen sent", build: unreported(func(t *trace, p *event.Packet) { p.Turn = 0; t.free(p) }), want: counts{0, 0, 1, 0, 0}},
+	{rule: "B2", name: "freed, others charged later", build: unreported(func(t *trace, p *event.Packet) { t.free(p); t.dql.NumQueued++ }), want: counts{0, 0, 1, 0, 0}},
+	{rule: "B2", name: "freed, others in flight before", build: unreported(func(t *trace, p *event.Packet) {
+		p.NumQueuedBegin++
+		p.NumQueuedEnd++
+		t.dql.NumQueued++
+		t.free(p)
+	}), want: counts{0, 0, 1, 0, 0}},
+	{rule: "B2", name: "freed, and another free is lost", build: unreported(freed), lose: func(r event.Any) bool {
+		f, ok := r.(*event.Free)
+		return ok && f.Turn == 2
+	}, want: counts{0, 0, 1, 0, 0}},
+	{rule: "B2", name: "freed, and something was lost", build: unreported(func(t *trace, p *event.Packet) { t.free(p); t.put(&event.Quiet{Packets: 1, Bytes: 142}, 0) }), lose: loseLedger, want: counts{0, 0, 0, 0, 1}, reason: analysis.Lost},
+}
+
 // left is a lockless qdisc with a packet in it that nobody has.
 func left(state uint8) event.Sample {
 	return event.Sample{Qdisc: 0x77, First: 0x1234, Dequeued: 3, QdiscFlags: event.QdiscNoLock | event.QdiscCPUStats, Qlen: 1, QdiscState: state}
@@ -75,7 +121,7 @@ func init() {
 			t.look(event.Sample{})
 			t.second(1)
 		}
-	}), suspect: true, also: []string{"L1"}}}
+	}), suspect: true, also: []string{"L1"}}, {spoil: unreported(freed)}}
 	stuck := func(s event.Sample) func(*trace) {
 		return apart(func(t *trace) {
 			for range 7 {

@@ -65,7 +65,7 @@ func firstFail(t *testing.T, id string) *analysis.Evidence {
 // undecided is what the rules say of the traces in which something is not
 // known: those of TestJudged, and the legal one with records lost.
 func undecided(t *testing.T) (all []analysis.RuleVerdict) {
-	for _, c := range slices.Concat(cases, edges, bqlEdges, lateEdges, lifeEdges) {
+	for _, c := range slices.Concat(cases, edges, bqlEdges, lateEdges, lifeEdges, freedUnreported) {
 		tr := newTrace()
 		c.build(tr)
 		variant := c.variant

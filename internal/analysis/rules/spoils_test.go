@@ -144,11 +144,10 @@ var moreSpoils = map[string][]spoiled{
 		t.complete(t.dql.InFlight())
 		t.put(&event.Notice{Subtype: event.NoticeWatchdog}, 0)
 	}), suspect: true}},
-	"S2": {{spoil: apart(func(t *trace) {
-		t.alone(142, sent{n: 1, stop: event.DrvXoff})
-		t.complete(t.dql.InFlight())
-		t.second(6)
-	}), suspect: true}},
+	"S2": {
+		{spoil: apart(func(t *trace) { emptyStopped(t); t.second(6) }), suspect: true},
+		{spoil: apart(func(t *trace) { emptyStopped(t); t.second(4); gaveUp(t) }), also: []string{"W2"}},
+	},
 	"N4": {{spoil: apart(func(t *trace) {
 		for range 2 {
 			t.second(6)

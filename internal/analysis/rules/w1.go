@@ -31,7 +31,7 @@ var w1 = analysis.Rule{
 }
 
 // shortest is the shortest time in ns that a watchdog waits.
-const shortest = 200e6
+const shortest = 200_000_000
 
 // checkLately holds a watchdog's timeouts against what a queue did last.
 type checkLately struct{ queues analysis.PerQueue[uint64] }
