@@ -25,13 +25,14 @@ import (
 
 // queueFloors are as floors: how often the rules of the extras are exercised.
 var queueFloors = map[string]analysis.U64{
-	"Q2": 1000, "Q3": 1000, "Q4": 300, "Q6": 1000, "Q8": 100, "Q9": 100, "G1": 1000, "G2": 1000,
+	"Q2": 1000, "Q3": 1000, "Q4": 300, "Q6": 1000, "Q7": 50, "Q8": 100, "Q9": 100, "G1": 1000, "G2": 1000,
 	"G3": 1000, "G4": 1000, "L1": 300, "L2": 20,
 }
 
 // TestQueues holds what txtrace says of the choice of queues and of batched
 // receive to what perf, kprobe_profile and softnet_stat count of the same run:
-// two igb with two queues each, XPS, and senders that are moved.
+// two igb with two queues each, XPS, and senders that are moved; and a filter
+// that sets queues.
 func TestQueues(t *testing.T) {
 	g := newGuest(t)
 	dirs := g.scenarios(t, "6.1", []string{"queues", "lives"}, "-nic", "igb")
