@@ -34,6 +34,7 @@ type uncharged struct {
 type chargesB8 struct {
 	charges bool // some queue of it was charged
 	lengths [2]lengthsB8
+	keeps   lengthsB8 // packets that were charged, and others that were kept without
 	last    [32]uncharged
 	n       int
 }
@@ -97,7 +98,7 @@ func (c *checkB8) handover(h *analysis.Handover) {
 	}
 	dev, q := c.device(h.Queue.Device), c.queues.At(h.Queue)
 	if h.ForeignKnown && h.Foreign > 0 {
-		if u := dev.find(h.Queue, q.time, h.Begin(), h.Foreign); u != nil {
+		if u := dev.find(nil, q.time, h.Begin(), h.Foreign); u != nil {
 			c.j.Suspect(func() *analysis.Evidence { return showB8(h.Queue, u, h.Foreign, h) })
 		}
 	}
@@ -109,10 +110,28 @@ func (c *checkB8) handover(h *analysis.Handover) {
 	case h.Taken() == 0:
 	case h.Charged() > 0:
 		dev.charges = true
+		dev.kept(h)
 		c.charged(dev, h)
 	case dev.charges:
+		dev.kept(h)
 		dev.last[dev.n%len(dev.last)] = uncharged{h.Queue, h.Time, h.Bytes}
 		dev.n++
+	}
+}
+
+// kept: a packet that is not charged was dropped, and so freed in the call.
+func (d *chargesB8) kept(h *analysis.Handover) {
+	for _, call := range h.Calls {
+		l := analysis.Life{Queue: h.Queue, Packet: &call.Packet}
+		switch {
+		case call.NumQueuedBegin != call.NumQueuedEnd:
+			d.keeps.same++
+		case call.Sent() && l.Alone() && !l.FreedInside():
+			if d.keeps.other++; len(d.keeps.show) < maxShowB8 {
+				d.keeps.show = append(d.keeps.show, analysis.Show(h.Queue, &call.Header, "the driver took a packet of %d bytes, did not free it, and charged nothing", call.Len).
+					With("bytes", "bytes", int64(call.Len)))
+			}
+		}
 	}
 }
 
@@ -177,7 +196,7 @@ func (c *checkB8) completion(s *analysis.Completion) {
 	q.numQueued, q.time, q.known = s.NumQueued, s.Time, true
 }
 
-// find looks for an uncharged hand-over of another queue with that many bytes.
+// find looks for an uncharged hand-over with that many bytes of any queue but one.
 func (d *chargesB8) find(not *analysis.Queue, from, to uint64, bytes uint32) *uncharged {
 	for i := range d.last {
 		u := &d.last[i]
@@ -190,7 +209,7 @@ func (d *chargesB8) find(not *analysis.Queue, from, to uint64, bytes uint32) *un
 
 func (c *checkB8) end(*analysis.End) {
 	for _, dev := range c.order {
-		for _, l := range dev.lengths {
+		for _, l := range append(dev.lengths[:], dev.keeps) {
 			if l.same/sureB8 < l.other+l.twice {
 				continue
 			}
@@ -212,7 +231,11 @@ func (c *checkB8) end(*analysis.End) {
 }
 
 func showB8(q *analysis.Queue, u *uncharged, bytes uint32, h *analysis.Handover) *analysis.Evidence {
-	e := analysis.ShowAt(u.end, "queue %d was charged %d bytes that were handed over to queue %d", q.Txq, bytes, u.queue.Txq).Of(q)
+	says := "queue %d was charged %d bytes that were handed over to queue %d"
+	if u.queue == q {
+		says = "queue %d was charged %d bytes after the hand-over to queue %d that they are of"
+	}
+	e := analysis.ShowAt(u.end, says, q.Txq, bytes, u.queue.Txq).Of(q)
 	if h != nil {
 		e.Record(&h.Header)
 	}

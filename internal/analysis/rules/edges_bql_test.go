@@ -44,6 +44,33 @@ func elsewhereOf(bytes, foreign uint32, change func(t *trace, first, uncharged, 
 	}
 }
 
+// kept makes n hand-overs with a record of their call, and one that was not
+// charged, of such a life.
+func kept(n int, life uint8) func(*trace) {
+	return func(t *trace) {
+		for range n {
+			t.called(event.LifeFollowed, sent{n: 1})
+			t.complete(t.dql.InFlight())
+		}
+		t.called(life, sent{n: 1, noBQL: true})
+	}
+}
+
+// called is a hand-over of one packet with a record of its call.
+func (t *trace) called(life uint8, s sent) {
+	h := t.alone(142, s)
+	t.recs = t.recs[:len(t.recs)-1]
+	t.seq[t.cpu]--
+	t.turns++
+	p := &event.Packet{
+		Skb: h.First, Len: 142, Segs: 1, Turn: t.turns, Life: life,
+		NumQueuedBegin: h.NumQueuedBegin, NumQueuedEnd: h.NumQueuedEnd,
+	}
+	t.put(p, h.Begin())
+	p.Parent = h.ID()
+	t.put(h, h.Begin())
+}
+
 // after33 charges a queue with bytes after one hand-over more than is remembered
 // was not charged, of 5000 bytes and up.
 func after33(bytes uint32) func(*trace) {
@@ -226,7 +253,12 @@ var bqlEdges = []judged{
 	{rule: "B8", name: "foreign bytes handed over at once", build: elsewhereOf(5000, 5000, func(_ *trace, first, u, _ *event.Handover) { first.Time = u.Time }), want: counts{3, 0, 1, 0, 0}},
 	{rule: "B8", name: "foreign bytes handed over later", build: elsewhereOf(5000, 5000, func(_ *trace, _, u, second *event.Handover) { second.Dur = uint32(second.Time - u.Time + 1) }), want: counts{3, 0, 0, 0, 0}},
 	{rule: "B8", name: "foreign bytes handed over as it began", build: elsewhereOf(5000, 5000, func(_ *trace, _, u, second *event.Handover) { second.Dur = uint32(second.Time - u.Time) }), want: counts{3, 0, 1, 0, 0}},
-	{rule: "B8", name: "foreign bytes handed to the same queue", build: elsewhereOf(5000, 5000, func(_ *trace, _, u, _ *event.Handover) { u.Txq = 1 }), want: counts{3, 0, 0, 0, 0}},
+	{rule: "B8", name: "foreign bytes handed to the same queue, charged later", build: elsewhereOf(5000, 5000, func(_ *trace, _, u, _ *event.Handover) { u.Txq = 1 }), want: counts{3, 0, 1, 0, 0}},
+	{rule: "B8", name: "kept, and not charged", build: kept(64, event.LifeFollowed), want: counts{64, 0, 1, 0, 0}},
+	{rule: "B8", name: "kept, of 63 others", build: kept(63, event.LifeFollowed), want: counts{63, 0, 0, 0, 0}},
+	{rule: "B8", name: "dropped", build: kept(64, event.LifeFollowed|event.LifeFreed), want: counts{64, 0, 0, 0, 0}},
+	{rule: "B8", name: "kept, of several users", build: kept(64, event.LifeFollowed|event.LifeShared), want: counts{64, 0, 0, 0, 0}},
+	{rule: "B8", name: "not followed", build: kept(64, 0), want: counts{64, 0, 0, 0, 0}},
 	{rule: "B8", name: "the 33rd forgets the first", build: after33(5000), want: counts{1, 0, 0, 0, 0}},
 	{rule: "B8", name: "the 33rd is known", build: after33(5032), want: counts{1, 1, 0, 0, 0}},
 	{rule: "B8", name: "refused, and charged to another", build: elsewhere(5000, stay, func(t *trace) {
