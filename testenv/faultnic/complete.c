@@ -8,11 +8,18 @@
 int nic_complete = COMPLETE_NAPI;
 bool nic_per_packet;
 
-static void ring_report(struct netdev_queue *txq, u32 packets, u32 bytes)
+/* Of a fault that charges another queue, two may report to one at once. */
+static void ring_report(struct nic *nic, struct netdev_queue *txq, u32 packets,
+			u32 bytes)
 {
+	struct nic_ring *of = &nic->rings[txq - nic->dev->_tx];
+	unsigned long flags;
+
+	spin_lock_irqsave(&of->reporting, flags);
 	bytes = fault_guard(txq, bytes);
 	if (bytes)
 		netdev_tx_completed_queue(txq, packets, bytes);
+	spin_unlock_irqrestore(&of->reporting, flags);
 }
 
 static bool ring_wants_wake(struct nic_ring *r)
@@ -40,14 +47,14 @@ void ring_clean(struct nic_ring *r, int budget)
 			napi_consume_skb(s->skb, budget);
 		if (nic_per_packet || nic_fault == COMPLETE_PER_PACKET ||
 		    s->txq != r->txq) {
-			ring_report(s->txq, 1, charged);
+			ring_report(r->nic, s->txq, 1, charged);
 			continue;
 		}
 		packets++;
 		bytes += charged;
 	}
 	WRITE_ONCE(r->clean, at);
-	ring_report(r->txq, packets, bytes);
+	ring_report(r->nic, r->txq, packets, bytes);
 	/* Pairs with the barrier in ring_stop. */
 	smp_mb();
 	if (ring_wants_wake(r))

@@ -49,7 +49,7 @@ struct nic_ring {
 
 	struct napi_struct napi;
 	struct irq_work work;
-	spinlock_t cleaning;
+	spinlock_t cleaning, reporting;
 
 	struct nic_trick trick;
 	u64 packets, bytes;

@@ -160,6 +160,7 @@ void ring_init(struct nic *nic, unsigned int index)
 	r->nic = nic;
 	r->txq = netdev_get_tx_queue(nic->dev, index);
 	spin_lock_init(&r->cleaning);
+	spin_lock_init(&r->reporting);
 	hrtimer_setup(&r->tick, ring_tick, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_SOFT);
 	hrtimer_setup(&r->bell, ring_late, CLOCK_MONOTONIC,

@@ -18,7 +18,7 @@ var b8 = analysis.Rule{
 	Antecedent: "a hand-over that was charged, or whose bytes appeared on another queue of the device",
 	New: func(j *analysis.Judge) analysis.Checks {
 		c := &checkB8{j: j, devices: make(map[*analysis.Device]*chargesB8)}
-		return analysis.Checks{Handover: c.handover, Completion: c.completion, End: c.end}
+		return analysis.Checks{Handover: c.handover, Quiet: c.quiet, Completion: c.completion, End: c.end}
 	},
 }
 
@@ -28,12 +28,14 @@ type uncharged struct {
 	queue *analysis.Queue
 	end   uint64
 	bytes uint32
+	kept  bool // one packet, and the driver did not drop it
 }
 
 // chargesB8 are the last such hand-overs of one device.
 type chargesB8 struct {
 	charges bool // some queue of it was charged
 	lengths [2]lengthsB8
+	quiet   uint64    // packets that were counted only
 	keeps   lengthsB8 // packets that were charged, and others that were kept without
 	last    [32]uncharged
 	n       int
@@ -99,7 +101,12 @@ func (c *checkB8) handover(h *analysis.Handover) {
 	dev, q := c.device(h.Queue.Device), c.queues.At(h.Queue)
 	if h.ForeignKnown && h.Foreign > 0 {
 		if u := dev.find(nil, q.time, h.Begin(), h.Foreign); u != nil {
-			c.j.Suspect(func() *analysis.Evidence { return showB8(h.Queue, u, h.Foreign, h) })
+			show := func() *analysis.Evidence { return showB8(h.Queue, u, h.Foreign, h) }
+			if u.kept {
+				c.j.BrokenIf(analysis.Claim{Over: analysis.Span{From: min(q.time, u.end), To: h.Begin()}}, show)
+			} else {
+				c.j.Suspect(show)
+			}
 		}
 	}
 	q.handed = true
@@ -110,29 +117,38 @@ func (c *checkB8) handover(h *analysis.Handover) {
 	case h.Taken() == 0:
 	case h.Charged() > 0:
 		dev.charges = true
-		dev.kept(h)
+		dev.keep(h)
 		c.charged(dev, h)
 	case dev.charges:
-		dev.kept(h)
-		dev.last[dev.n%len(dev.last)] = uncharged{h.Queue, h.Time, h.Bytes}
+		kept := dev.keep(h)
+		dev.last[dev.n%len(dev.last)] = uncharged{h.Queue, h.Time, h.Bytes, kept == 1 && h.Packets == 1}
 		dev.n++
 	}
 }
 
-// kept: a packet that is not charged was dropped, and so freed in the call.
-func (d *chargesB8) kept(h *analysis.Handover) {
+// keep counts the packets of a hand-over that were kept and not charged. Others
+// that are not charged were dropped, and so freed in the call.
+func (d *chargesB8) keep(h *analysis.Handover) (kept int) {
 	for _, call := range h.Calls {
 		l := analysis.Life{Queue: h.Queue, Packet: &call.Packet}
 		switch {
 		case call.NumQueuedBegin != call.NumQueuedEnd:
 			d.keeps.same++
 		case call.Sent() && l.Alone() && !l.FreedInside():
+			kept++
 			if d.keeps.other++; len(d.keeps.show) < maxShowB8 {
 				d.keeps.show = append(d.keeps.show, analysis.Show(h.Queue, &call.Header, "the driver took a packet of %d bytes, did not free it, and charged nothing", call.Len).
 					With("bytes", "bytes", int64(call.Len)))
 			}
 		}
 	}
+	return kept
+}
+
+// quiet are single packets that were each charged with their length, if their
+// device charges at all.
+func (c *checkB8) quiet(q *analysis.Quiet) {
+	c.device(q.Queue.Device).quiet += uint64(q.Packets)
 }
 
 // strays: num_queued moves by what the attempts charged and by nothing else,
@@ -209,6 +225,10 @@ func (d *chargesB8) find(not *analysis.Queue, from, to uint64, bytes uint32) *un
 
 func (c *checkB8) end(*analysis.End) {
 	for _, dev := range c.order {
+		if dev.charges {
+			dev.lengths[0].same += dev.quiet
+			dev.keeps.same += dev.quiet
+		}
 		for _, l := range append(dev.lengths[:], dev.keeps) {
 			if l.same/sureB8 < l.other+l.twice {
 				continue

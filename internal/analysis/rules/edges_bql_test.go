@@ -56,6 +56,15 @@ func kept(n int, life uint8) func(*trace) {
 	}
 }
 
+// keptAnd is a packet that is kept and not charged, and what comes then.
+func keptAnd(then func(*trace)) func(*trace) {
+	return func(t *trace) {
+		t.alone(142, sent{n: 1})
+		t.called(event.LifeFollowed, sent{n: 1, noBQL: true})
+		then(t)
+	}
+}
+
 // called is a hand-over of one packet with a record of its call.
 func (t *trace) called(life uint8, s sent) {
 	h := t.alone(142, s)
@@ -254,6 +263,17 @@ var bqlEdges = []judged{
 	{rule: "B8", name: "foreign bytes handed over later", build: elsewhereOf(5000, 5000, func(_ *trace, _, u, second *event.Handover) { second.Dur = uint32(second.Time - u.Time + 1) }), want: counts{3, 0, 0, 0, 0}},
 	{rule: "B8", name: "foreign bytes handed over as it began", build: elsewhereOf(5000, 5000, func(_ *trace, _, u, second *event.Handover) { second.Dur = uint32(second.Time - u.Time) }), want: counts{3, 0, 1, 0, 0}},
 	{rule: "B8", name: "foreign bytes handed to the same queue, charged later", build: elsewhereOf(5000, 5000, func(_ *trace, _, u, _ *event.Handover) { u.Txq = 1 }), want: counts{3, 0, 1, 0, 0}},
+	{rule: "B8", name: "kept, and charged later", build: keptAnd(func(t *trace) { t.alone(142, sent{n: 1}).Foreign = 142 }), want: counts{2, 1, 0, 0, 0}},
+	{rule: "B8", name: "kept, and others charged", build: keptAnd(func(t *trace) { t.alone(142, sent{n: 1}).Foreign = 143 }), want: counts{2, 0, 0, 0, 0}},
+	{rule: "B8", name: "kept, and charged later, with a loss", build: quietly(keptAnd(func(t *trace) {
+		t.put(&event.Quiet{Packets: 1, Bytes: 142}, 0)
+		t.alone(142, sent{n: 1}).Foreign = 142
+	})), lose: loseLedger, want: counts{2, 0, 0, 0, 1}, reason: analysis.Lost},
+	{rule: "B8", name: "twice, beside 64 that were counted", build: func(t *trace) {
+		t.alone(142, sent{n: 1})
+		t.put(&event.Quiet{Packets: 64, Bytes: 64 * 142}, 0)
+		batch(1, 0, sent{}, func(_ *event.Dequeue, d *event.Direct) { charge(d, 142) })(t)
+	}, want: counts{2, 1, 0, 0, 0}},
 	{rule: "B8", name: "kept, and not charged", build: kept(64, event.LifeFollowed), want: counts{64, 0, 1, 0, 0}},
 	{rule: "B8", name: "kept, of 63 others", build: kept(63, event.LifeFollowed), want: counts{63, 0, 0, 0, 0}},
 	{rule: "B8", name: "dropped", build: kept(64, event.LifeFollowed|event.LifeFreed), want: counts{64, 0, 0, 0, 0}},
