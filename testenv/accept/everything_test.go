@@ -19,11 +19,12 @@ var everythingFloors = map[string]analysis.U64{
 
 // TestEverything has every rule look at the loads of every scenario, on the
 // newest kernel. Flows that fq paces prove which limit TCP has there, where the
-// machine lets them send in time, and never prove another.
+// machine lets them send in time, and never prove another. Then senders that
+// leave their packets to each other.
 func TestEverything(t *testing.T) {
 	g := newGuest(t)
-	dir := g.boot(t, "boot", "7.2", "-scenario", "everything", "-seconds", "2")
-	file := filepath.Join(dir, "capture.txtrace")
+	dir := g.boot(t, "boot", "7.2", "-scenario", "everything,bursts", "-seconds", "2", "-smp", "4")
+	file := filepath.Join(dir, "everything", "capture.txtrace")
 	v, r := g.verify(t, file), g.report(t, file)
 	clean(t, file, v, r, "T4") // fq may pace a socket's last packets for longer than T4 waits
 	exercised(t, v, everythingFloors)
@@ -35,4 +36,8 @@ func TestEverything(t *testing.T) {
 	default:
 		t.Errorf("%+v", limit)
 	}
+	file = filepath.Join(dir, "bursts", "capture.txtrace")
+	v, r = g.verify(t, file), g.report(t, file)
+	clean(t, file, v, r)
+	exercised(t, v, map[string]analysis.U64{"D7": 100})
 }

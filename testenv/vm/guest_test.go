@@ -52,7 +52,7 @@ func vmGuest(t *testing.T, out string, flags ...string) (*options, *guest) {
 
 // heldElsewhere are scenarios that are nothing without txtrace, or repeat others:
 // testenv/accept holds them.
-var heldElsewhere = []string{"everything", "faults", "lives", "owners", "paced"}
+var heldElsewhere = []string{"bursts", "everything", "faults", "lives", "owners", "paced"}
 
 // TestScenarios boots 6.1 once, runs every other scenario with perf as the tool
 // that records, and holds that each makes happen what it is there for.
