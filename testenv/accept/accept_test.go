@@ -30,6 +30,7 @@ import (
 const (
 	exitSkip     = 4
 	exitInternal = 5
+	exitGuest    = 70
 )
 
 // guest is where a test's guests are made and leave their files.

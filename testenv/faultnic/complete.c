@@ -36,7 +36,8 @@ void ring_clean(struct nic_ring *r, int budget)
 {
 	u32 done = smp_load_acquire(&r->done), packets = 0, bytes = 0, at;
 
-	fault_cleans(r);
+	if (!fault_cleans(r))
+		return;
 	for (at = r->clean; at != done; at++) {
 		struct nic_slot *s = nic_slot(r, at);
 		u32 charged = fault_completes(r, s);

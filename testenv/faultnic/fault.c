@@ -261,14 +261,26 @@ bool fault_keeps(struct nic_ring *r)
 	return true;
 }
 
-/* Before a completion: where nothing else completes, BQL can be reset. */
-void fault_cleans(struct nic_ring *r)
+/*
+ * Before a completion: where nothing else completes, BQL can be reset. Without
+ * the guard the device then pauses, as one does whose link partner says so, and
+ * what was in flight is reported when it goes on. Whether it goes on now.
+ */
+bool fault_cleans(struct nic_ring *r)
 {
-	if (nic_fault != RESET_IN_FLIGHT ||
-	    r->trick.missed == r->trick.seen / every || !in_flight(r->txq))
-		return;
-	r->trick.missed = r->trick.seen / every;
+	struct nic_trick *t = &r->trick;
+
+	if (t->hung)
+		return false;
+	if (nic_fault != RESET_IN_FLIGHT || t->missed == t->seen / every ||
+	    !in_flight(r->txq))
+		return true;
+	t->missed = t->seen / every;
 	netdev_tx_reset_queue(r->txq);
+	t->hung = !guard;
+	if (t->hung)
+		ring_bell_late(r, late_ms);
+	return guard;
 }
 
 /* What is reported of a packet. */

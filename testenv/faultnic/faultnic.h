@@ -134,7 +134,7 @@ bool fault_rings(struct nic_ring *r);
 bool fault_forgets(struct nic_ring *r);
 void fault_sent(struct nic_ring *r, struct nic_slot *s);
 bool fault_keeps(struct nic_ring *r);
-void fault_cleans(struct nic_ring *r);
+bool fault_cleans(struct nic_ring *r);
 u32 fault_completes(struct nic_ring *r, const struct nic_slot *s);
 u32 fault_guard(struct netdev_queue *txq, u32 bytes);
 void fault_polled(struct nic_ring *r);

@@ -37,6 +37,7 @@ static enum hrtimer_restart ring_late(struct hrtimer *timer)
 {
 	struct nic_ring *r = container_of(timer, struct nic_ring, bell);
 
+	r->trick.hung = false;
 	__netif_tx_lock(r->txq, smp_processor_id());
 	ring_bell(r);
 	__netif_tx_unlock(r->txq);
