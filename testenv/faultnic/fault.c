@@ -254,7 +254,7 @@ void fault_sent(struct nic_ring *r, struct nic_slot *s)
 /* Whether the device keeps the interrupt for the last few packets back. */
 bool fault_keeps(struct nic_ring *r)
 {
-	if (nic_fault != COMPLETE_LATE || r->done - r->clean >= 8 ||
+	if (nic_fault != COMPLETE_LATE || r->done - r->clean >= NIC_RING / 4 ||
 	    netif_xmit_stopped(r->txq))
 		return false;
 	ring_bell_late(r, late_ms);
