@@ -152,7 +152,7 @@ func (q *queue) interrupt() {
 
 // napi is a poll of the queue.
 func (q *queue) napi(c *cpu) {
-	c.pass(q.s.cfg.Costs.Complete)
+	c.pass(q.s.cfg.Costs.Complete - q.s.cfg.Costs.Complete/2)
 	n := q.complete(c, event.SourceNAPI)
 	c.lane.count(progCompleteNAPI)
 	c.pass(time.Duration(n) * q.s.cfg.Costs.Free)
@@ -177,7 +177,7 @@ func (q *queue) complete(c *cpu, source uint8) int {
 	}
 	q.shrink()
 	if n > 0 {
-		q.completed(c, bytes)
+		q.completed(c, bytes, source == event.SourceNAPI)
 		if s.cfg.Device.BQL {
 			s.out.complete(c, q, source)
 		}
@@ -186,13 +186,21 @@ func (q *queue) complete(c *cpu, source uint8) int {
 	return n
 }
 
-// completed is netdev_tx_completed_queue and the driver's own wake.
-func (q *queue) completed(c *cpu, bytes uint32) {
+// completed is netdev_tx_completed_queue and the driver's own wake. A poll asks
+// whether there is room, and starts the queue a moment later: a charge may come,
+// and stop it, in between.
+func (q *queue) completed(c *cpu, bytes uint32, poll bool) {
 	wake := false
 	if q.s.cfg.Device.BQL {
-		var err error
-		if q.state, wake, err = q.dql.Complete(bytes, q.s.jiffies(), q.state); err != nil {
+		if err := q.dql.Completed(bytes, q.s.jiffies()); err != nil {
 			q.s.fail(err)
+		}
+		room := q.dql.Avail() >= 0
+		if poll {
+			c.pass(q.s.cfg.Costs.Complete / 2)
+		}
+		if wake = room && q.state&model.QueueStack != 0; wake {
+			q.state &^= model.QueueStack
 		}
 	}
 	if q.state&model.QueueDrv != 0 && q.free() >= q.s.cfg.Device.Wake {
