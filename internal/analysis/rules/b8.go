@@ -57,6 +57,8 @@ const (
 	sureB8   = 64
 	padsToB8 = 64
 
+	soonB8 = 10_000_000 // ns from a hand-over to the late charge of what was kept
+
 	maxShowB8 = 3
 )
 
@@ -100,14 +102,7 @@ func (c *checkB8) handover(h *analysis.Handover) {
 	}
 	dev, q := c.device(h.Queue.Device), c.queues.At(h.Queue)
 	if h.ForeignKnown && h.Foreign > 0 {
-		if u := dev.find(nil, q.time, h.Begin(), h.Foreign); u != nil {
-			show := func() *analysis.Evidence { return showB8(h.Queue, u, h.Foreign, h) }
-			if u.kept {
-				c.j.BrokenIf(analysis.Claim{Over: analysis.Span{From: min(q.time, u.end), To: h.Begin()}}, show)
-			} else {
-				c.j.Suspect(show)
-			}
-		}
+		c.foreign(dev, h, q.time)
 	}
 	q.handed = true
 	q.numQueued, q.time, q.known = h.NumQueuedEnd, h.Time, true
@@ -124,6 +119,32 @@ func (c *checkB8) handover(h *analysis.Handover) {
 		dev.last[dev.n%len(dev.last)] = uncharged{h.Queue, h.Time, h.Bytes, kept == 1 && h.Packets == 1}
 		dev.n++
 	}
+}
+
+// foreign looks for what the bytes are of that were charged outside of any
+// hand-over: since the last one of the queue, but of a packet that was kept it is
+// known that they are owed.
+func (c *checkB8) foreign(dev *chargesB8, h *analysis.Handover, since uint64) {
+	if u := dev.owed(h.Begin(), h.Foreign); u != nil {
+		was := *u
+		u.kept = false // it was charged
+		c.j.BrokenIf(analysis.Claim{Over: analysis.Span{From: was.end, To: h.Begin()}}, func() *analysis.Evidence {
+			return showB8(h.Queue, &was, h.Foreign, h)
+		})
+	} else if u := dev.find(nil, since, h.Begin(), h.Foreign); u != nil {
+		c.j.Suspect(func() *analysis.Evidence { return showB8(h.Queue, u, h.Foreign, h) })
+	}
+}
+
+// owed looks for a packet of that many bytes that was kept and not charged, and
+// not long ago.
+func (d *chargesB8) owed(at uint64, bytes uint32) *uncharged {
+	for i := range d.last {
+		if u := &d.last[i]; u.kept && u.bytes == bytes && u.end <= at && at-u.end <= soonB8 {
+			return u
+		}
+	}
+	return nil
 }
 
 // keep counts the packets of a hand-over that were kept and not charged. Others

@@ -264,6 +264,16 @@ var bqlEdges = []judged{
 	{rule: "B8", name: "foreign bytes handed over as it began", build: elsewhereOf(5000, 5000, func(_ *trace, _, u, second *event.Handover) { second.Dur = uint32(second.Time - u.Time) }), want: counts{3, 0, 1, 0, 0}},
 	{rule: "B8", name: "foreign bytes handed to the same queue, charged later", build: elsewhereOf(5000, 5000, func(_ *trace, _, u, _ *event.Handover) { u.Txq = 1 }), want: counts{3, 0, 1, 0, 0}},
 	{rule: "B8", name: "kept, and charged later", build: keptAnd(func(t *trace) { t.alone(142, sent{n: 1}).Foreign = 142 }), want: counts{2, 1, 0, 0, 0}},
+	{rule: "B8", name: "kept, and charged after the next", build: keptAnd(func(t *trace) {
+		t.alone(142, sent{n: 1})
+		t.alone(142, sent{n: 1}).Foreign = 142
+		t.alone(142, sent{n: 1}).Foreign = 142
+	}), want: counts{4, 1, 0, 0, 0}},
+	{rule: "B8", name: "kept, and charged much later", build: keptAnd(func(t *trace) {
+		t.alone(142, sent{n: 1})
+		t.second(1)
+		t.alone(142, sent{n: 1}).Foreign = 142
+	}), want: counts{3, 0, 0, 0, 0}},
 	{rule: "B8", name: "kept, and others charged", build: keptAnd(func(t *trace) { t.alone(142, sent{n: 1}).Foreign = 143 }), want: counts{2, 0, 0, 0, 0}},
 	{rule: "B8", name: "kept, and charged later, with a loss", build: quietly(keptAnd(func(t *trace) {
 		t.put(&event.Quiet{Packets: 1, Bytes: 142}, 0)
