@@ -220,11 +220,11 @@ void fault_charge(struct nic_ring *r, struct nic_slot *s)
 	}
 }
 
-/* Whether the driver rings where it should, which it does once in four times. */
+/* Whether the driver rings where it should, which it does once in eight times. */
 bool fault_rings(struct nic_ring *r)
 {
 	if (nic_fault != DOORBELL_WITHHELD || netif_xmit_stopped(r->txq) ||
-	    ++r->trick.refuse % 4 == 0)
+	    ++r->trick.refuse % 8 == 0)
 		return true;
 	ring_bell_late(r, late_ms);
 	return false;
@@ -254,7 +254,7 @@ void fault_sent(struct nic_ring *r, struct nic_slot *s)
 /* Whether the device keeps the interrupt for the last few packets back. */
 bool fault_keeps(struct nic_ring *r)
 {
-	if (nic_fault != COMPLETE_LATE || r->done - r->clean >= NIC_RING / 4 ||
+	if (nic_fault != COMPLETE_LATE || r->done - r->clean >= NIC_RING / 16 ||
 	    netif_xmit_stopped(r->txq))
 		return false;
 	ring_bell_late(r, late_ms);
