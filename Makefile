@@ -106,7 +106,7 @@ test-cli: ## the command line, without root and without a guest
 
 test-vm: build ## guests: real kernels in QEMU
 	@mkdir -p out
-	TXTRACE_VM=1 bash -o pipefail -c '$(GO) test -count=1 -timeout 60m -v ./testenv/... | tee out/test-vm.log'; \
+	TXTRACE_VM=1 bash -o pipefail -c '$(GO) test -count=1 -timeout 120m -v ./testenv/... | tee out/test-vm.log'; \
 	code=$$?; grep -B 1 -e '--- SKIP' out/test-vm.log | grep -v -e '^--$$' -e '^=== ' >>$(LEFT_OUT); exit $$code
 
 bench: ## decode, rebuild, rules: records per second, memory; BENCH_RECORDS=2e7
