@@ -11,12 +11,14 @@
 
 #include "faultnic.h"
 
+/* The wire sends nothing in advance: its time begins now. */
 static void ring_tick_start(struct nic_ring *r)
 {
-	if (!test_and_set_bit(0, &r->running))
-		hrtimer_start(&r->tick,
-			      ns_to_ktime(nic_tick_us * NSEC_PER_USEC),
-			      HRTIMER_MODE_REL_SOFT);
+	if (test_and_set_bit(0, &r->running))
+		return;
+	r->last = ktime_get_ns();
+	hrtimer_start(&r->tick, ns_to_ktime(nic_tick_us * NSEC_PER_USEC),
+		      HRTIMER_MODE_REL_SOFT);
 }
 
 /* Tells the device of all that is in the ring: the write of a tail register. */
