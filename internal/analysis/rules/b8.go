@@ -15,7 +15,7 @@ var b8 = analysis.Rule{
 	Needs:      []string{"handover", "handover.attempts", "bql"},
 	Hooks:      attemptHooks,
 	Strength:   analysis.Heuristic,
-	Antecedent: "a hand-over that was charged, or whose bytes appeared on another queue of the device",
+	Antecedent: "a hand-over that was charged, or whose bytes appeared later or on another queue of the device",
 	New: func(j *analysis.Judge) analysis.Checks {
 		c := &checkB8{j: j, devices: make(map[*analysis.Device]*chargesB8)}
 		return analysis.Checks{Handover: c.handover, Quiet: c.quiet, Completion: c.completion, End: c.end}
