@@ -173,10 +173,14 @@ func (c *checkB8) quiet(q *analysis.Quiet) {
 }
 
 // strays: num_queued moves by what the attempts charged and by nothing else,
-// for the transmit lock is held.
+// for the transmit lock is held. A reset after the last attempt leaves nothing.
 func (c *checkB8) strays(h *analysis.Handover) {
-	if h.Unlocked() {
+	switch {
+	case h.Unlocked():
 		c.j.Undecided(analysis.Race)
+		return
+	case h.NumQueuedEnd|h.NumComplEnd == 0 && h.Hand.Charged > 0 && int32(h.Charged()-h.Hand.Charged-h.BusyCharged) < 0:
+		c.j.Undecided(analysis.Reset)
 		return
 	}
 	c.j.Broken(func() *analysis.Evidence {

@@ -420,6 +420,8 @@ var cases = []judged{
 		t.alone(142, sent{n: 1}).Foreign = event.ForeignUnknown
 	}, want: counts{3, 0, 0, 0, 0}},
 	{rule: "B8", name: "charged outside of the attempts", build: single(sent{n: 2}, func(_ *trace, h *event.Handover) { h.Charged-- }), want: counts{0, 1, 0, 0, 0}},
+	{rule: "B8", name: "reset after the last attempt", build: single(sent{n: 2}, func(_ *trace, h *event.Handover) { h.NumQueuedEnd, h.NumComplEnd = 0, 0 }), want: counts{0, 0, 0, 0, 1}, reason: analysis.Reset},
+	{rule: "B8", name: "fewer in the end", build: single(sent{n: 2}, func(_ *trace, h *event.Handover) { h.NumQueuedBegin, h.NumQueuedEnd = 1000, 1000 }), want: counts{0, 1, 0, 0, 0}},
 	{rule: "B8", name: "charged outside, no transmit lock", build: unlocked(func(t *trace) { t.alone(142, sent{n: 1}).Charged-- }), want: counts{0, 0, 0, 0, 1}, reason: analysis.Race},
 	{rule: "B8", name: "a refused one charged too", build: single(sent{n: 2, rest: 1, busy: true}, func(_ *trace, h *event.Handover) { h.BusyCharged, h.NumQueuedEnd = 71, h.NumQueuedEnd+71 }), want: counts{1, 0, 0, 0, 0}},
 	{rule: "B8", name: "64 lengths, one less", build: lengths(64, 1, -1, 5, 142), want: counts{65, 0, 1, 0, 0}},
