@@ -15,3 +15,21 @@ func (p *pool[T]) get() *T {
 }
 
 func (p *pool[T]) put(x *T) { p.free = append(p.free, x) }
+
+// scratch has the decision that is handed out, of the kinds that wait for no
+// other: the next of its kind takes its place.
+type scratch struct {
+	record     Record
+	completion Completion
+	throttle   Throttle
+	wfree      Wfree
+	resume     Resume
+	pick       Pick
+	list       List
+	schedule   Schedule
+	delivery   Delivery
+	steer      Steer
+	life       Life
+	transmit   Transmit
+	ring       Ring
+}

@@ -29,13 +29,8 @@ type rebuild struct {
 	packets   pool[Call]
 	sent      []*Call // of the hand-over that ends now
 
-	record     Record // scratch
-	completion Completion
-	pick       Pick
-	list       List
-	done       Ring
-	life       Life
-	lastNS     uint64
+	now    scratch
+	lastNS uint64
 }
 
 func newRebuild(h *capture.Header, g *gaps) *rebuild {
@@ -66,8 +61,8 @@ func (r *rebuild) item(it capture.Item) {
 	l := r.lane(h.CPU)
 	r.lastNS = max(r.lastNS, h.Time)
 	if len(r.fan.record) > 0 {
-		r.record = Record{Header: h, Device: r.world.device(h), Before: l.before, HasBefore: l.has, Armed: r.header.Clock.Monotonic}
-		give(r.fan.record, &r.record)
+		r.now.record = Record{Header: h, Device: r.world.device(h), Before: l.before, HasBefore: l.has, Armed: r.header.Clock.Monotonic}
+		give(r.fan.record, &r.now.record)
 	}
 	switch rec := it.Record.(type) {
 	case *event.Dequeue:
@@ -81,11 +76,14 @@ func (r *rebuild) item(it capture.Item) {
 	case *event.Complete:
 		r.complete(rec)
 	case *event.Throttle:
-		give(r.fan.throttle, &Throttle{*rec})
+		r.now.throttle = Throttle{*rec}
+		give(r.fan.throttle, &r.now.throttle)
 	case *event.Wfree:
-		give(r.fan.wfree, &Wfree{*rec, r.header.Kernel.SkbTruesize})
+		r.now.wfree = Wfree{*rec, r.header.Kernel.SkbTruesize}
+		give(r.fan.wfree, &r.now.wfree)
 	case *event.Resume:
-		give(r.fan.resume, &Resume{*rec})
+		r.now.resume = Resume{*rec}
+		give(r.fan.resume, &r.now.resume)
 	case *event.Notice:
 		r.notice(rec)
 	case *event.Ledger:
@@ -93,8 +91,8 @@ func (r *rebuild) item(it capture.Item) {
 	case *event.Quiet:
 		give(r.fan.quiet, &Quiet{*rec, r.world.queue(h)})
 	case *event.Pick:
-		r.pick = Pick{*rec, r.world.queue(h), &r.header.Kernel}
-		give(r.fan.pick, &r.pick)
+		r.now.pick = Pick{*rec, r.world.queue(h), &r.header.Kernel}
+		give(r.fan.pick, &r.now.pick)
 	case *event.Picks:
 		give(r.fan.picks, &Picks{*rec, r.world.queue(h)})
 	case *event.Enqueue:
@@ -102,7 +100,8 @@ func (r *rebuild) item(it capture.Item) {
 	case *event.Free:
 		r.lives(Life{Queue: r.world.queue(h), Free: rec})
 	case *event.Transmit:
-		give(r.fan.transmit, &Transmit{*rec})
+		r.now.transmit = Transmit{*rec}
+		give(r.fan.transmit, &r.now.transmit)
 	case *event.Packet:
 		r.lives(Life{Queue: r.world.queue(h), Packet: rec})
 		p := r.packets.get()
@@ -113,18 +112,21 @@ func (r *rebuild) item(it capture.Item) {
 	case *event.Sojourn:
 		give(r.fan.sojourn, &Sojourn{*rec, r.world.queue(h)})
 	case *event.Schedule:
-		s := Schedule{Schedule: *rec}
+		s := &r.now.schedule
+		*s = Schedule{Schedule: *rec}
 		if rec.What != event.ScheduleServed {
 			s.Queue = r.world.queue(h)
 		}
-		give(r.fan.schedule, &s)
+		give(r.fan.schedule, s)
 	case *event.Delivery:
-		give(r.fan.delivery, &Delivery{*rec, r.world.named(h)})
+		r.now.delivery = Delivery{*rec, r.world.named(h)}
+		give(r.fan.delivery, &r.now.delivery)
 	case *event.Steer:
-		give(r.fan.steer, &Steer{*rec, r.world.queue(h)})
+		r.now.steer = Steer{*rec, r.world.queue(h)}
+		give(r.fan.steer, &r.now.steer)
 	case *event.GRO:
-		r.list = r.lists.list(rec, r.world.named(h))
-		give(r.fan.list, &r.list)
+		r.now.list = r.lists.list(rec, r.world.named(h))
+		give(r.fan.list, &r.now.list)
 	}
 	l.before, l.has = *h, true
 }
@@ -219,8 +221,8 @@ func (r *rebuild) recycleHandover(h *Handover) {
 }
 
 func (r *rebuild) lives(l Life) {
-	r.life = l
-	give(r.fan.life, &r.life)
+	r.now.life = l
+	give(r.fan.life, &r.now.life)
 }
 
 func (r *rebuild) hold(l *lane, h *event.Header, c child) {
@@ -293,10 +295,10 @@ func (r *rebuild) recycle(c child) {
 
 func (r *rebuild) complete(rec *event.Complete) {
 	q := r.world.queue(&rec.Header)
-	r.completion = q.dql.step(rec, q.CompletesOnce() && !r.gaps.within(Span{q.dql.time, rec.Time}))
-	r.completion.Queue = q
-	give(r.fan.completion, &r.completion)
-	r.ring(q).completion(&r.completion)
+	r.now.completion = q.dql.step(rec, q.CompletesOnce() && !r.gaps.within(Span{q.dql.time, rec.Time}))
+	r.now.completion.Queue = q
+	give(r.fan.completion, &r.now.completion)
+	r.ring(q).completion(&r.now.completion)
 }
 
 // ring follows what the queue's driver was given.
@@ -304,9 +306,9 @@ func (r *rebuild) ring(q *Queue) *ringMeter {
 	if q.ring.gaps == nil {
 		q.ring.gaps = r.gaps
 		q.ring.give = func(done Ring) {
-			r.done = done
-			r.done.Queue = q
-			give(r.fan.ring, &r.done)
+			r.now.ring = done
+			r.now.ring.Queue = q
+			give(r.fan.ring, &r.now.ring)
 		}
 	}
 	return &q.ring
