@@ -24,6 +24,12 @@ type LifeID struct {
 // Known says that it is one.
 func (id LifeID) Known() bool { return id.Turn != 0 && id.Sender != event.NoQueue }
 
+// Kept is a call of a driver whose record is its own, which stays.
+func (l *Life) Kept() Life {
+	p := *l.Packet
+	return Life{Queue: l.Queue, Packet: &p}
+}
+
 // ID is that of the life.
 func (l *Life) ID() LifeID {
 	switch {

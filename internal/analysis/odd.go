@@ -84,7 +84,7 @@ func (c *Call) Odd() string {
 	case answerless(c.RC):
 		return "an answer that is none"
 	}
-	return ""
+	return c.oddLife()
 }
 
 // odd of the counts that a hand-over has of its calls: where no call was seen
@@ -131,6 +131,8 @@ func (t *Throttle) Odd() string {
 		return "a socket that was not newly throttled"
 	case t.Rtx > event.RtxMore || !bools(t.Overlap, t.QueueEmpty):
 		return "neither yes nor no"
+	case t.PacingStatus > pacingFq:
+		return "a pacing that is none"
 	}
 	return ""
 }

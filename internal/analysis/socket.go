@@ -14,8 +14,11 @@ type Throttle struct{ event.Throttle }
 // have set its pacing status in the middle of it.
 func (t *Throttle) First() bool { return t.Birth == t.Begin() }
 
+// pacingFq is SK_PACING_FQ, the last of enum sk_pacing.
+const pacingFq = 2
+
 // PacedByFq is SK_PACING_FQ.
-func (t *Throttle) PacedByFq() bool { return t.PacingStatus == 2 }
+func (t *Throttle) PacedByFq() bool { return t.PacingStatus == pacingFq }
 
 // Queued says that a free met the socket before the call was over.
 func (t *Throttle) Queued() bool { return t.TSQEnd&event.TSQQueued != 0 }

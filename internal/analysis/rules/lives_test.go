@@ -52,6 +52,22 @@ func (t *trace) enqueue() *event.Enqueue {
 	return e
 }
 
+// life is a packet that a qdisc with a lock takes, that a driver refuses and then
+// takes, and its end, on a queue of its own.
+func (t *trace) life() (*event.Enqueue, *event.Packet, *event.Free) {
+	txq := t.txq
+	t.txq = 3
+	defer func() { t.txq = txq }()
+	e := t.enqueue()
+	e.QdiscFlags, e.Order, e.Skb = event.QdiscOneTxQueue, 1, 0x7000
+	t.turns--
+	t.lone(0, 16).Order = 1
+	t.turns--
+	p := t.lone(0, 0)
+	p.Order, p.Tries = 1, 1
+	return e, p, t.free(p)
+}
+
 // lone is a call of a driver outside of any hand-over.
 func (t *trace) lone(life uint8, rc int32) *event.Packet {
 	t.turns++
@@ -61,11 +77,17 @@ func (t *trace) lone(life uint8, rc int32) *event.Packet {
 	return p
 }
 
-// transmit is a packet of 2304 bytes that TCP sends with 4608 below it.
+// transmit is a packet of 2304 bytes that TCP sends with 4608 below it, two of
+// which it sent since it sent before, and got back what makes that so.
 func (t *trace) transmit() *event.Transmit {
 	e := &event.Transmit{
 		Sock: 0x98, Birth: 6, PacingRate: 100 << 20, PacingShift: 10, Wmem: 4609, Truesize: 2304, LimitSysctl: 1 << 20,
 		Before: 2305, Sent: 4608, Freed: 2304, Rtx: event.RtxMore, Sending: event.SendingHead | event.SendingSummed,
+	}
+	for _, r := range t.recs {
+		if was, ok := r.(*event.Transmit); ok && was.Sock == e.Sock && was.Birth == e.Birth {
+			e.Before, e.Freed = was.Wmem, was.Wmem+e.Sent-e.Wmem
+		}
 	}
 	t.sock(e)
 	return e
@@ -92,6 +114,7 @@ func (t *trace) lives() {
 		t.freeAll(t.three("pfifo_fast", event.QdiscNoLock, unchanged))
 		e := t.enqueue()
 		t.put(&event.Free{Skb: e.Skb, Turn: e.Turn}, 0)
+		t.life()
 		t.lone(0, 16)
 		t.lone(event.LifeDirect, 16)
 		t.put(&event.Free{Skb: 0x9000, How: event.FreedBurst, Defer: 1001, Burst: 1000}, 0)
@@ -107,6 +130,17 @@ func init() {
 		t.freeAll(t.three("pfifo", 0, unchanged))
 		t.second(1)
 	})}}
+	for _, change := range []func(e *event.Enqueue, p *event.Packet, f *event.Free){
+		func(e *event.Enqueue, _ *event.Packet, _ *event.Free) { e.Skb ^= 0x40 },
+		func(e *event.Enqueue, _ *event.Packet, _ *event.Free) { e.Order += 7 },
+		func(_ *event.Enqueue, p *event.Packet, _ *event.Free) { p.Turn++ },
+		func(_ *event.Enqueue, p *event.Packet, _ *event.Free) { p.Order += 100 },
+		func(_ *event.Enqueue, _ *event.Packet, f *event.Free) { f.Tries = 4 },
+		func(_ *event.Enqueue, _ *event.Packet, f *event.Free) { f.Tries = 1 },
+		func(_ *event.Enqueue, p *event.Packet, _ *event.Free) { p.Life |= event.LifeFreed },
+	} {
+		spoils["M6"] = append(spoils["M6"], spoiled{spoil: alive(func(t *trace) { change(t.life()) })})
+	}
 	spoils["R2"] = []spoiled{
 		{spoil: alive(func(t *trace) { t.lone(event.LifeFreed, 16) })},
 		{spoil: alive(func(t *trace) { // taken, and given again
@@ -149,7 +183,7 @@ func init() {
 			t.free(t.lone(0, 0)).TCP = 0
 		})},
 	}
-	spoils["T7"] = []spoiled{{spoil: alive(func(t *trace) { t.transmit(); t.transmit().Freed = 4608 }), suspect: true}}
+	spoils["T7"] = []spoiled{{spoil: alive(func(t *trace) { t.transmit(); t.transmit().Freed += 2304 }), suspect: true}}
 	spoils["D7"] = []spoiled{{spoil: alive(func(t *trace) {
 		t.put(&event.Free{Skb: 0x9000, How: event.FreedBurst, Defer: 3, Burst: 1000}, 0)
 	}), suspect: true}}

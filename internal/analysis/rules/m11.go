@@ -18,7 +18,7 @@ var m11 = analysis.Rule{
 	Antecedent: "a run or hand-over that was seen from begin to end, or a record that one program makes by itself",
 	Gate:       true,
 	New: func(j *analysis.Judge) analysis.Checks {
-		c := &checkM11{j: j}
+		c := &checkM11{j: j, sent: make(map[analysis.SockID]sentM11)}
 		return analysis.Checks{
 			Run: c.run, Direct: c.direct, Handover: c.handover, Completion: c.completion,
 			Call:     func(p *analysis.Call) { c.alone(p, "a call of a driver") },
@@ -29,6 +29,15 @@ var m11 = analysis.Rule{
 			Resume:   func(r *analysis.Resume) { c.alone(r, "a socket that goes on") },
 			Quiet:    func(q *analysis.Quiet) { c.alone(q, "a count of sends") },
 			Wfree:    func(w *analysis.Wfree) { c.alone(w, "a free") },
+			Schedule: func(s *analysis.Schedule) { c.alone(s, "a step in how a qdisc is run") },
+			Delivery: func(d *analysis.Delivery) { c.alone(d, "a list on its way up") },
+			Sample:   func(s *analysis.Sampled) { c.alone(s, "a look at a queue") },
+			Life: func(l *analysis.Life) {
+				if l.Packet == nil { // else it is a call
+					c.alone(l, "a moment in a packet's life")
+				}
+			},
+			Transmit: c.transmit,
 		}
 	},
 }
@@ -36,6 +45,14 @@ var m11 = analysis.Rule{
 type checkM11 struct {
 	j      *analysis.Judge
 	queues analysis.PerQueue[lastM11]
+	sent   map[analysis.SockID]sentM11
+}
+
+// sentM11 is what a socket had below it as it sent last.
+type sentM11 struct {
+	wmem uint32
+	cpu  uint16
+	time uint64
 }
 
 // lastM11 is what the snapshot before said.
@@ -192,6 +209,26 @@ func (c *checkM11) completion(s *analysis.Completion) {
 		c.j.Broken(func() *analysis.Evidence {
 			return analysis.Show(s.Queue, &s.Header, "%d bytes are completed that were not queued", s.NumCompleted-s.NumQueued).
 				With("num_completed", "bytes", int64(s.NumCompleted)).With("num_queued", "bytes", int64(s.NumQueued))
+		})
+	}
+}
+
+// transmit: what a socket had below it when it sent before is told twice.
+func (c *checkM11) transmit(t *analysis.Transmit) {
+	c.alone(t, "a packet that TCP sends")
+	id := t.SockID()
+	before, ok := c.sent[id]
+	if ok || len(c.sent) < maxAwaits {
+		c.sent[id] = sentM11{t.Wmem, t.CPU, t.Time}
+	}
+	switch {
+	case !ok || before.wmem == t.Before:
+	case before.cpu != t.CPU && t.Time <= before.time+clockError:
+		c.j.Undecided(analysis.Race)
+	default:
+		c.j.BrokenIf(analysis.Claim{Over: analysis.Span{From: before.time, To: t.Time}}, func() *analysis.Evidence {
+			return analysis.Show(nil, &t.Header, "a socket had %d bytes below it when it sent before, and that record has %d", t.Before, before.wmem).
+				With("before", "bytes", int64(t.Before)).With("wmem", "bytes", int64(before.wmem))
 		})
 	}
 }

@@ -14,11 +14,11 @@ var m6 = analysis.Rule{
 	Documents:  []string{"net/core/skbuff.c"},
 	Kernel:     "skb_release_head_state",
 	Needs:      []string{"packet", "packet.life"},
-	Hooks:      lifeHooks,
+	Hooks:      append([]string{"qdisc_enqueue"}, lifeHooks...),
 	Strength:   analysis.Exact,
-	Antecedent: "a packet that was sent and given to a driver at an address whose packet before a device had",
+	Antecedent: "a packet that was sent and given to a driver at an address whose packet before a device had, or of whose life other records tell",
 	New: func(j *analysis.Judge) analysis.Checks {
-		c := checkM6{j: j, skbs: make(bySkb[skbM6])}
+		c := checkM6{j: j, kin: kinM6{j: j}, skbs: make(bySkb[skbM6])}
 		return analysis.Checks{Life: c.life, End: func(*analysis.End) { c.settle(^uint64(0)) }}
 	},
 }
@@ -28,6 +28,7 @@ var m6 = analysis.Rule{
 type skbM6 struct {
 	taken call
 	freed analysis.LifeID
+	last  momentKin
 }
 
 // reuseM6 is a second life without an end of the first, which may come late by
@@ -40,6 +41,7 @@ type reuseM6 struct {
 
 type checkM6 struct {
 	j     *analysis.Judge
+	kin   kinM6
 	skbs  bySkb[skbM6]
 	reuse []reuseM6
 }
@@ -47,17 +49,22 @@ type checkM6 struct {
 // life: only a device that charges what it takes keeps it to the end; others
 // may hand it on, and it is sent again.
 func (c *checkM6) life(l *analysis.Life) {
-	if len(c.reuse) > 0 {
+	if len(c.reuse)+len(c.kin.early) > 0 {
 		c.settle(l.Time())
 	}
 	id := l.ID()
-	if l.Enqueue != nil || !id.Known() {
+	if l.Enqueue != nil {
+		c.kin.enqueue(l)
+		return
+	}
+	if !id.Known() {
 		return
 	}
 	s := c.skbs.at(l.Skb())
 	if s == nil {
 		return
 	}
+	c.kin.look(l, &s.last)
 	if l.Free != nil {
 		c.free(s, l, id)
 		return
@@ -97,6 +104,7 @@ func (c *checkM6) again(s *skbM6, l *analysis.Life) {
 
 // settle judges what no late free can explain any more.
 func (c *checkM6) settle(now uint64) {
+	c.kin.settle(now)
 	for len(c.reuse) > 0 && now > c.reuse[0].after.head.Time+clockError {
 		r := c.reuse[0]
 		c.reuse = c.reuse[1:]

@@ -167,6 +167,7 @@ var scheduleCases = []judged{
 
 	{rule: "G3", name: "in order", build: func(t *trace) { t.delivered(3, 0) }, want: counts{3, 0, 0, 0, 0}},
 	{rule: "G3", name: "overtaken", build: func(t *trace) { t.delivered(3, 2) }, want: counts{3, 2, 0, 0, 0}},
+	{rule: "G3", name: "overtaken by more than a list has", build: func(t *trace) { t.delivered(0, 1).Overtaken = 1<<32 - 1 }, want: counts{0, maxUp, 0, 0, 0}},
 	{rule: "G3", name: "GRO was switched", build: func(t *trace) { t.delivered(3, 2); t.second(4); changed(t) }, want: counts{3, 0, 0, 0, 2}, reason: analysis.Changed},
 	{rule: "G3", name: "GRO was switched long after", build: func(t *trace) { t.delivered(3, 2); t.second(6); changed(t) }, want: counts{3, 2, 0, 0, 0}},
 	{rule: "G4", name: "all of it", build: func(t *trace) { t.delivered(3, 0) }, want: counts{1, 0, 0, 0, 0}},
