@@ -59,7 +59,7 @@ func (t *tape) skewed(ahead map[uint16]uint64) *tape {
 // the error of their clocks: of a right kernel none makes a rule fail.
 func TestClocks(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
-	tapes := slices.Concat(recorded(t), queues(t), simulated(t, 1, 100), simulated(t, 100, 30))
+	tapes := slices.Concat(real(t), simulated(t, 1, 100), simulated(t, 100, 30))
 	moved := 0
 	for i := range amount(t, 5_000) / 10 {
 		tape := tapes[i%len(tapes)]

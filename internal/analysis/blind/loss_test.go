@@ -63,6 +63,17 @@ func wholes(t *testing.T, tapes []*tape, spoiled int, r *rand.Rand) (list []whol
 	return list
 }
 
+// window draws a part of a long tape, all around which is lost, for three cases of
+// four: what goes wrong does so within few records, which are drawn more often so.
+func window(t *tape, r *rand.Rand, lost func(int) bool) func(int) bool {
+	const long = 100
+	if len(t.recs) < 2*long || r.IntN(4) == 0 {
+		return lost
+	}
+	from := r.IntN(len(t.recs) - long)
+	return func(i int) bool { return i < from || i >= from+long || lost(i) }
+}
+
 // losing draws which records are lost: some here and there, all of a time, all
 // of a CPU for a time, or all of a kind.
 func losing(t *tape, r *rand.Rand) func(int) bool {
@@ -92,7 +103,7 @@ func loseAll(t *testing.T, name string, list []whole, n int, r *rand.Rand) {
 	records, lost, fails, gone := 0, 0, 0, 0
 	for i := range n {
 		w := &list[r.IntN(len(list))]
-		lose := losing(w.tape, r)
+		lose := window(w.tape, r, losing(w.tape, r))
 		for k := range w.recs {
 			records++
 			if lose(k) {
@@ -120,24 +131,19 @@ func TestLoss(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	n := amount(t, 5_000)
 	loseAll(t, "simulated", wholes(t, append(simulated(t, 1, 12), simulated(t, 100, 20)...), 200, r), n, r)
-	loseAll(t, "real", wholes(t, recorded(t), 50, r), n/5, r)
-	loseAll(t, "real, queues", wholes(t, queues(t), 50, r), n/5, r)
+	loseAll(t, "real", wholes(t, real(t), 100, r), n, r)
 }
 
 // The tapes that are lost from have something to judge: each kind of record.
 func TestLossHasAll(t *testing.T) {
 	kinds := make(map[event.Kind]int)
-	for _, tape := range slices.Concat(simulated(t, 1, 100), recorded(t), queues(t)) {
+	for _, tape := range slices.Concat(simulated(t, 1, 100), real(t)) {
 		for _, r := range tape.recs {
 			kinds[r.Head().Kind]++
 		}
 	}
 	for k := event.KindRun; k.Valid(); k++ {
-		switch k {
-		case event.KindSample, event.KindSchedule, event.KindDelivery, event.KindEnqueue, event.KindFree, event.KindTransmit, event.KindSteer:
-			continue // not of a short capture, or younger than those
-		}
-		if kinds[k] == 0 {
+		if kinds[k] == 0 && k != event.KindSteer { // younger than those
 			t.Errorf("no %s", k)
 		}
 	}

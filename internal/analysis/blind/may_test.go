@@ -226,3 +226,28 @@ func possibleList(m *mutation) bool {
 func unfollowed(m *mutation) bool {
 	return !slices.ContainsFunc(m.tape.header.Plan, func(c capture.Choice) bool { return c.Fact == "packet.life" && c.State == "chosen" })
 }
+
+// unsummed: T7 does not hold the socket's sum, or may not be so exact.
+func unsummed(m *mutation) bool {
+	t := is[event.Transmit](m)
+	off := int32(t.Wmem - (t.Before + t.Sent - t.Freed))
+	return t.Sending&event.SendingSummed == 0 || t.Sending&event.SendingRace != 0 || max(off, -off) <= 1<<14
+}
+
+// unsent: no call of a driver is of what was enqueued under that number.
+func unsent(m *mutation) bool {
+	e := was[event.Enqueue](m)
+	return e.Order == 0 || !slices.ContainsFunc(m.tape.recs[m.index:], func(r event.Any) bool {
+		p, ok := r.(*event.Packet)
+		return ok && p.Order == e.Order && p.Txq == e.Txq && p.Ifindex == e.Ifindex
+	})
+}
+
+// unqueued: the packet went into no qdisc with a lock that tells of it.
+func unqueued(m *mutation) bool {
+	p, now := was[event.Packet](m), is[event.Packet](m)
+	return !slices.ContainsFunc(m.tape.recs[:m.index], func(r event.Any) bool {
+		e, ok := r.(*event.Enqueue)
+		return ok && e.Txq == p.Txq && e.Ifindex == p.Ifindex && e.Order != 0 && (p.Order != 0 || now.Order != 0)
+	})
+}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +26,13 @@ import (
 	"github.com/txtrace/txtrace/internal/model"
 	"github.com/txtrace/txtrace/internal/sim"
 )
+
+// The tests play captures again and again, each of which leaves little: rarer
+// collections take a third less time.
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(800)
+	os.Exit(m.Run())
+}
 
 // tape is a capture in memory.
 type tape struct {
@@ -50,15 +58,17 @@ func read(tb testing.TB, name, variant string, in io.Reader) *tape {
 		tb.Fatal(name, err)
 	}
 	t := &tape{name: name, variant: variant, header: r.Header()}
+	cut := false
 	for {
 		item, err := r.Next()
 		if err == io.EOF {
 			t.footer = r.Footer()
-			t.ends()
+			t.ends(cut)
 			return t
 		}
 		if err == nil && item.Gap != nil && item.Gap.End {
-			continue // of a recording that was cut
+			cut = true // of a recording
+			continue
 		}
 		if err != nil || item.Gap != nil {
 			tb.Fatal(name, err, item.Gap)
@@ -68,8 +78,9 @@ func read(tb testing.TB, name, variant string, in io.Reader) *tape {
 }
 
 // ends makes the ledger of a recording that was cut one of the records that are
-// left: its last numbers are theirs, and no count is below what they tell.
-func (t *tape) ends() {
+// left: its last numbers are theirs, and no count is below what they tell. What
+// runs the kernel skipped after them is not of it.
+func (t *tape) ends(cut bool) {
 	last := make(map[int]uint32)
 	told := make(map[[2]int]*event.Ledger)
 	for _, r := range t.recs {
@@ -83,8 +94,15 @@ func (t *tape) ends() {
 		if row.Program == 0 {
 			row.LastSeq = last[row.CPU]
 		}
-		if l := told[[2]int{row.Program, row.CPU}]; l != nil && l.Seen > row.Seen {
+		l := told[[2]int{row.Program, row.CPU}]
+		if l != nil && l.Seen > row.Seen {
 			row.Seen, row.Filtered, row.Submitted = l.Seen, l.Filtered, l.Seen-l.Filtered
+		}
+		if cut {
+			row.Missed = 0
+			if l != nil {
+				row.Missed = l.Missed
+			}
 		}
 	}
 }
@@ -97,6 +115,17 @@ func recorded(tb testing.TB) []*tape { return files(tb, "testdata/*.txtrace") }
 // queues and lists of received packets, on an igb of several queues or with TCP
 // that is paced; in those named packets each call of the driver is recorded, too.
 func queues(tb testing.TB) []*tape { return files(tb, "testdata/queues/*.txtrace") }
+
+// all are those of which all is recorded that can be (--with all --detail packet):
+// the first 700 records of the scenario everything on an igb and an e1000e, and
+// small loads with what is rare in it. In lockless two TCP flows and datagrams go
+// through a pfifo_fast that is exchanged for a pfifo and back, which empties it,
+// and AF_PACKET sends past it; in stalls the device waits for 100 ms before it
+// sends, and the queue has a stall_thrs of 20.
+func all(tb testing.TB) []*tape { return files(tb, "testdata/all/*.txtrace") }
+
+// real are the captures of real kernels.
+func real(tb testing.TB) []*tape { return slices.Concat(recorded(tb), queues(tb), all(tb)) }
 
 func files(tb testing.TB, pattern string) (list []*tape) {
 	tb.Helper()
@@ -323,11 +352,13 @@ func judge(tb testing.TB, s *source, v analysis.Variants) []analysis.RuleVerdict
 	return res.Verify.Rules
 }
 
-// failed are the rules that a source breaks, or of which it is suspect, and
-// what the first evidence says.
+// failed are the rules that a source breaks, or of which it is suspect without
+// good reason, and what the first evidence says.
 func failed(tb testing.TB, s *source, v analysis.Variants) map[string]string {
 	tb.Helper()
-	return fails(tb, s.t.name, judge(tb, s, v))
+	ids := fails(tb, s.t.name, judge(tb, s, v))
+	delete(ids, shows[s.t.name])
+	return ids
 }
 
 func fails(tb testing.TB, name string, verdicts []analysis.RuleVerdict) map[string]string {
@@ -360,9 +391,12 @@ func amount(tb testing.TB, few int) int {
 	return n
 }
 
+// shows are the rules that a capture is suspect of with good reason, by its name.
+var shows = map[string]string{"7.2-virtio-stalls": "B14"}
+
 // None of the captures fails as it is.
 func TestWhole(t *testing.T) {
-	for _, tape := range slices.Concat(recorded(t), queues(t), simulated(t, 1, 100)) {
+	for _, tape := range slices.Concat(real(t), simulated(t, 1, 100)) {
 		for _, v := range []string{"auto", tape.variant} {
 			for id, says := range failed(t, tape.play(nil), variants(t, v)) {
 				t.Errorf("%s: %s under %s: %s", tape.name, id, v, says)
