@@ -28,7 +28,6 @@ bypass_begin(struct tx_cpu *c, __u32 slot, __u32 parent, struct sk_buff *skb,
 
 	if (c->stray || skb->next || qdisc_pkt_len(skb) != len)
 		return false;
-	b->first = (__u64)skb;
 	b->task = config.rt ? bpf_get_current_task() : 0;
 	b->begin = bpf_ktime_get_ns();
 	b->parent = parent;
@@ -40,6 +39,8 @@ bypass_begin(struct tx_cpu *c, __u32 slot, __u32 parent, struct sk_buff *skb,
 	b->txq_state = txq->state;
 	b->validate = validate;
 	b->stage = TX_STAGE_BEGUN;
+	barrier();
+	b->first = (__u64)skb; /* from here on an interrupt may open it */
 	return true;
 }
 
@@ -56,12 +57,16 @@ __noinline int bypass_open(void)
 	struct tx_queue *e;
 	struct tx_cpu *c;
 	__u32 zero = 0;
+	__u64 first;
 
 	c = bpf_map_lookup_elem(&cpus, &zero);
 	if (!c)
 		return 0;
 	b = &c->send;
-	f = tx_frame_at(c, tx_frame_push(c, TX_FRAME_DIRECT, (void *)b->first,
+	first = b->first;
+	b->first = 0;
+	barrier();
+	f = tx_frame_at(c, tx_frame_push(c, TX_FRAME_DIRECT, (void *)first,
 					 b->begin));
 	tx_clear(f->direct);
 	tx_clear(f->at);
@@ -70,7 +75,7 @@ __noinline int bypass_open(void)
 	f->slot = b->slot;
 	d = &f->direct;
 	d->h.parent = b->parent;
-	d->first = tx_hidden(b->first);
+	d->first = tx_hidden(first);
 	d->packets = 1;
 	d->bytes = b->bytes;
 	d->gso_segs = 1;
@@ -93,7 +98,7 @@ __noinline int bypass_open(void)
 		h->txq_state_begin = b->begun.state;
 		h->txq_state_last = b->begun.state;
 		h->foreign = b->foreign;
-		f->at.first = b->first;
+		f->at.first = first;
 		f->at.dev = e->dev;
 		f->at.txq = e->txq;
 		f->at.num_queued = b->begun.num_queued;
@@ -117,7 +122,6 @@ __noinline int bypass_open(void)
 		h->owed_drv = 1;
 		f->at.first = 0;
 	}
-	b->first = 0;
 	return 0;
 }
 

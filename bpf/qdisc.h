@@ -77,6 +77,7 @@ run_open(struct tx_cpu *c, enum tx_program prog, struct Qdisc *q)
 	slot = run_slot(c, prog, q);
 	if (!slot)
 		return NULL;
+	c->begun.qdisc = 0;
 	outer = tx_frame_top(c);
 	f = tx_frame_at(c, tx_frame_push(c, TX_FRAME_RUN, q, c->begun.time));
 	tx_clear(f->run);
@@ -96,7 +97,6 @@ run_open(struct tx_cpu *c, enum tx_program prog, struct Qdisc *q)
 	r->num_queued_begin = c->begun.num_queued;
 	r->num_compl_begin = c->begun.num_compl;
 	r->adj_limit_begin = c->begun.adj_limit;
-	c->begun.qdisc = 0;
 	return f;
 }
 
@@ -190,6 +190,8 @@ int BPF_PROG(run_end, struct Qdisc *q)
  * Out of line as seen from __qdisc_run on every kernel tried, which calls it
  * when the quota is used up. Other callers of the same qdisc in the same
  * context are nested below the run, so the innermost frame tells them apart.
+ * The watchdog of a qdisc that waits for a time calls it in the timer's hard
+ * interrupt, which comes in the middle of the run, and of these programs.
  */
 SEC("fentry/__netif_schedule")
 int BPF_PROG(schedule, struct Qdisc *q)
@@ -199,6 +201,8 @@ int BPF_PROG(schedule, struct Qdisc *q)
 
 	if (!c)
 		return 0;
+	if (tx_context_now(c) == TX_CONTEXT_HARDIRQ)
+		return tx_filtered(c, TX_PROG_schedule);
 	f = run_frame(c, q);
 	if (!f)
 		f = run_open(c, TX_PROG_schedule, q);
