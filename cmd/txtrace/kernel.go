@@ -37,14 +37,17 @@ func (kernelRecorder) doctor(p *probeFlags) (*report.Doctor, error) {
 	if f == nil {
 		return nil, probeFailure(err)
 	}
-	var choices []capture.Choice
+	plan := &probes.Plan{}
 	if err == nil {
-		var plan *probes.Plan
 		plan, err = probes.NewPlan(f, p.backend, nil)
-		choices = plan.Choices
 	}
-	d := report.NewDoctor(f.Kernel, choices)
+	d := report.NewDoctor(f.Kernel, plan.Choices)
 	d.BTF, d.Lockdown, d.Capabilities = f.BTF, f.Lockdown, f.Caps
+	var devices []capture.Device
+	d.Settings, devices = probes.Look()
+	for _, dev := range devices {
+		d.Devices = append(d.Devices, report.DoctorDevice{Device: dev, Completions: plan.Completes(dev.Driver)})
+	}
 	if permitted := f.Permitted(); permitted != nil {
 		err = permitted // first of all: without it the facts are not all there
 	}

@@ -106,6 +106,11 @@ func sampleDoctor(ready bool) *Doctor {
 	})
 	d.Capabilities = map[string]bool{"CAP_BPF": ready, "CAP_PERFMON": true}
 	d.BTF = "/sys/kernel/btf/vmlinux"
+	h := sample().Header
+	d.Settings = h.Settings
+	for i, dev := range h.Devices {
+		d.Devices = append(d.Devices, DoctorDevice{Device: dev, Completions: []string{"tp_btf napi_poll", ""}[i%2]})
+	}
 	if !ready {
 		d.Ready, d.Problem, d.Next = false, "recording: not permitted: CAP_BPF is missing", "run as root"
 	}

@@ -30,7 +30,7 @@ func (d *Report) head(p *printer) {
 	}
 	p.field("kernel", k.Release+" "+k.Version, k.Machine, p.counted(uint64(k.CPUs), "CPU", "CPUs"))
 	p.field("commit", k.Commit)
-	p.field("config", named("preemption", k.Preemption), hz(k.HZ), d.quota())
+	p.field("config", named("preemption", k.Preemption), hz(k.HZ), quota(d.Settings))
 	if d.Command != nil {
 		p.field("command", d.Command.text())
 	}
@@ -49,11 +49,7 @@ func (d *Report) head(p *printer) {
 		p.field("", p.counted(uint64(quiet), "more device", "more devices")+" sent nothing that was recorded")
 	}
 	if p.More {
-		var sysctls []string
-		for _, name := range slices.Sorted(maps.Keys(d.Settings.Sysctls)) {
-			sysctls = append(sysctls, name+"="+d.Settings.Sysctls[name])
-		}
-		p.field("sysctls", sysctls...)
+		sysctls(p, d.Settings)
 		p.field("boot line", k.Cmdline)
 	}
 	d.lost(p)
@@ -81,8 +77,15 @@ func hz(n uint32) string {
 	return fmt.Sprintf("HZ %d", n)
 }
 
-func (d *Report) quota() string {
-	s := d.Settings
+func sysctls(p *printer, s capture.Settings) {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(s.Sysctls)) {
+		all = append(all, name+"="+s.Sysctls[name])
+	}
+	p.field("sysctls", all...)
+}
+
+func quota(s capture.Settings) string {
 	if s.TxWeight() == 0 {
 		return ""
 	}
