@@ -240,6 +240,14 @@ quiet() {
 	return 1
 }
 
+# root_default: the root qdisc as net_up left it, for the next scenario.
+root_default() {
+	case $TXTRACE_NIC in
+	dummy | veth) tx tc qdisc replace dev "$DEV" root fq_codel ;;
+	*) tx tc qdisc del dev "$DEV" root 2>/dev/null || : ;;
+	esac
+}
+
 show_queues() { ip netns exec "$1" tc -s qdisc show dev "$2"; }
 
 # --- load ----------------------------------------------------------------
@@ -276,14 +284,16 @@ tcp_peer() {
 }
 
 # netperfs COUNT TEST [FLAGS...]: that many at once, for LOAD_SECONDS, or for
-# load_bytes each. One that cannot reach its peer would wait for ever.
+# load_bytes each. One that cannot reach its peer would wait for ever. Their
+# numbers begin at netperf_from, where another netperfs runs beside.
 netperfs() {
 	_count=$1 _test=$2
 	_length=$LOAD_SECONDS _limit=$((LOAD_SECONDS + 60))
 	[ -z "${load_bytes-}" ] || _length=-$load_bytes _limit=300
 	shift 2
 	_pids=
-	_i=0
+	_i=${netperf_from:-0}
+	_count=$((_count + _i))
 	while [ $_i -lt "$_count" ]; do
 		_port=$((port_base + _i))
 		timeout -k 2 $_limit ip netns exec tx netperf -4 -P 0 -H $control -p $NETSERVER_PORT \
