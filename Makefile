@@ -30,7 +30,7 @@ LEFT_OUT := out/left-out.txt
 
 .DEFAULT_GOAL := help
 .PHONY: help generate build check check-go check-c check-generate \
-	test test-setup test-unit test-long test-fuzz test-cli test-vm bench cost branches demo vm clean install
+	test test-setup test-unit test-long test-fuzz test-cli test-vm test-faults bench cost branches demo vm clean install
 
 help: ## print this
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -108,6 +108,9 @@ test-vm: build ## guests: real kernels in QEMU
 	@mkdir -p out
 	TXTRACE_VM=1 bash -o pipefail -c '$(GO) test -count=1 -timeout 120m -v ./testenv/... | tee out/test-vm.log'; \
 	code=$$?; grep -B 1 -e '--- SKIP' out/test-vm.log | grep -v -e '^--$$' -e '^=== ' >>$(LEFT_OUT); exit $$code
+
+test-faults: build ## every fault of testenv/faultnic on two kernels, half an hour
+	TXTRACE_VM=1 TXTRACE_FAULTS=all $(GO) test -count=1 -timeout 90m -v -run Faultnic ./testenv/accept
 
 bench: ## decode, rebuild, rules: records per second, memory; BENCH_RECORDS=2e7
 	@$(GO) run ./testenv/cost/bench -records $(BENCH_RECORDS)
