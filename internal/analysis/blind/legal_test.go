@@ -93,6 +93,8 @@ var arguments = []argument{
 	{"GRO.Within", "a driver may be done or not (M11 ties the poll to what it began with)", nil},
 	{"Sojourn.*", "a packet may wait for any time, and of the stamps any number be lost", nil},
 
+	{"*.Hand.NumQueuedEnd", "BQL may have been reset meanwhile", to(0)},
+
 	// The lives of packets.
 	{"Packet.Order Packet.Turn Packet.Sender Packet.Tries Packet.Life Packet.Priority",
 		"the capture does not follow packets from their senders to their ends", unfollowed},
@@ -103,6 +105,7 @@ var arguments = []argument{
 	{"Free.TCP", "the packet may be one of TCP or not", upTo(1)},
 	{"Packet.Sender Packet.Turn", "another one, of which neither an enqueue nor an earlier call is told", unqueued},
 	{"Packet.Order", "no enqueue is told of on its queue", unqueued},
+	{"Packet.Order", "none is known of a packet that came to its queue from another", to(0)},
 	{"Packet.Tries", "no earlier call with it is told of, nor its end", nil},
 	{"Packet.Life", "its users and its socket may be so", nil},
 	{"Packet.Priority", "a packet may have any priority", nil},

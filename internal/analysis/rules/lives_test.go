@@ -134,6 +134,7 @@ func init() {
 		func(e *event.Enqueue, _ *event.Packet, _ *event.Free) { e.Skb ^= 0x40 },
 		func(e *event.Enqueue, _ *event.Packet, _ *event.Free) { e.Order += 7 },
 		func(_ *event.Enqueue, p *event.Packet, _ *event.Free) { p.Turn++ },
+		func(_ *event.Enqueue, p *event.Packet, _ *event.Free) { p.Turn = 0 },
 		func(_ *event.Enqueue, p *event.Packet, _ *event.Free) { p.Order += 100 },
 		func(_ *event.Enqueue, _ *event.Packet, f *event.Free) { f.Tries = 4 },
 		func(_ *event.Enqueue, _ *event.Packet, f *event.Free) { f.Tries = 1 },

@@ -57,6 +57,9 @@ func (c *checkM6) life(l *analysis.Life) {
 		c.kin.enqueue(l)
 		return
 	}
+	if l.Alone() {
+		c.kin.packet(l)
+	}
 	if !id.Known() {
 		return
 	}

@@ -96,7 +96,6 @@ func (k *kinM6) look(l *analysis.Life, last *momentKin) {
 			return
 		}
 		now.freed, now.tries = l.FreedInside(), l.Packet.Tries
-		k.packet(l)
 	}
 	if last.is && last.id == now.id {
 		k.follows(l, last, &now)
@@ -112,6 +111,7 @@ func before(a, b *analysis.Mark) bool {
 	return a.Time+clockError < b.Begin()
 }
 
+// packet holds a call to the enqueue whose number it has, whatever its own name.
 func (k *kinM6) packet(l *analysis.Life) {
 	p := l.Packet
 	q := *k.queues.At(l.Queue)
