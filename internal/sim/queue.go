@@ -152,10 +152,20 @@ func (q *queue) interrupt() {
 
 // napi is a poll of the queue.
 func (q *queue) napi(c *cpu) {
-	c.pass(q.s.cfg.Costs.Complete - q.s.cfg.Costs.Complete/2)
+	c.pass(q.s.cfg.Costs.Complete - q.late())
 	n := q.complete(c, event.SourceNAPI)
 	c.lane.count(progCompleteNAPI)
 	c.pass(time.Duration(n) * q.s.cfg.Costs.Free)
+}
+
+// late is what passes of a poll between its question for room and its start of
+// the queue. A driver that completes when it sends, too, holds the transmit lock
+// in its polls: nobody charges the queue, or completes it, meanwhile.
+func (q *queue) late() time.Duration {
+	if q.s.cfg.Device.Completion == CompleteXmit {
+		return 0
+	}
+	return q.s.cfg.Costs.Complete / 2
 }
 
 // complete reports what the link has sent: the driver's clean function.
@@ -197,7 +207,7 @@ func (q *queue) completed(c *cpu, bytes uint32, poll bool) {
 		}
 		room := q.dql.Avail() >= 0
 		if poll {
-			c.pass(q.s.cfg.Costs.Complete / 2)
+			c.pass(q.late())
 		}
 		if wake = room && q.state&model.QueueStack != 0; wake {
 			q.state &^= model.QueueStack
