@@ -26,7 +26,7 @@ func TestEverything(t *testing.T) {
 	dir := g.boot(t, "boot", "7.2", "-scenario", "everything,bursts", "-seconds", "2", "-smp", "4")
 	file := filepath.Join(dir, "everything", "capture.txtrace")
 	v, r := g.verify(t, file), g.report(t, file)
-	clean(t, file, v, r, "T4") // fq may pace a socket's last packets for longer than T4 waits
+	clean(t, file, v, r)
 	exercised(t, v, everythingFloors)
 	limit := variant(t, v, string(model.SwitchTSQLimit))
 	switch {

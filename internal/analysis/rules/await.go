@@ -95,6 +95,15 @@ func (a *awaits[W]) end(e *analysis.End) {
 	}
 }
 
+// doubt is end where what ends a wait may have no record.
+func (a *awaits[W]) doubt(e *analysis.End, reason string) {
+	for _, w := range a.all {
+		if w.open && e.LastNS > w.since+a.limit {
+			a.j.Undecided(reason)
+		}
+	}
+}
+
 // awaitsBy are awaits of what has a key, as many as fit.
 type awaitsBy[K comparable, W any] struct {
 	*awaits[W]
