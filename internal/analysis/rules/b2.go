@@ -80,11 +80,16 @@ func (c *checkB2) charged(g *chargedB2, s *skbB2, l *analysis.Life) {
 		g.is = false
 		return
 	}
+	// A driver that frees a packet in its own call may have sent a copy.
+	if l.FreedInside() {
+		g.is = false
+		return
+	}
 	if !g.is || g.to != p.NumQueuedBegin {
 		*g = chargedB2{is: true, from: p.NumQueuedBegin, since: p.Begin(), alive: g.alive}
 	}
 	g.to = p.NumQueuedEnd
-	if !l.FreedInside() && s.freed != l.ID() {
+	if s.freed != l.ID() {
 		g.alive++
 		s.of = g
 	}
