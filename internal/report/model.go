@@ -164,6 +164,9 @@ func distance(a, b *analysis.Shape) *ModelDistance {
 // Text prints the table.
 func (d *Model) Text(w io.Writer, t Text, header *capture.Header) error {
 	p := &printer{Text: t, out: w}
+	if d.Capture.Emulated {
+		p.line("%s", emulated)
+	}
 	p.field("what if", d.WhatIf)
 	q := d.Queue
 	p.field("queue", fmt.Sprintf("%s queue %d", q.Ifname, q.Txq), q.Qdisc, fmt.Sprintf("namespace %d", q.Netns))
@@ -179,9 +182,22 @@ func (d *Model) Text(w io.Writer, t Text, header *capture.Header) error {
 	if far := d.Columns[1].Distance.Batch; far > farOff {
 		p.wrapped("", fmt.Sprintf("The model is far from this recording (%.2f): when packets came is known in part only, and small batches turn on that. Take its answer for a direction only.", far))
 	}
+	if d.already() {
+		p.wrapped("", "The recorded kernel does "+d.WhatIf+" already.")
+	}
 	p.wrapped("", "The wait behind a batch or a run is what a packet of another flow or qdisc waits at the link for what goes before it. "+
 		"Distances from the recording: the share of batches that would have to be of other sizes for both to be alike (total variation), and by what share of their mean the limits differ (Wasserstein).")
 	return p.err
+}
+
+// already says that the recorded kernel was found to be what is asked for.
+func (d *Model) already() bool {
+	for word := range strings.SplitSeq(d.WhatIf, ",") {
+		if !slices.ContainsFunc(d.Kernel, func(v analysis.VariantState) bool { return word == v.Switch+"="+v.Variant }) {
+			return false
+		}
+	}
+	return true
 }
 
 func variantTexts(vs []analysis.VariantState) []string {

@@ -76,9 +76,13 @@ func TestModel(t *testing.T) {
 	if strings.Contains(text, "far from this recording") {
 		t.Error("a distance of 0.25 is not far")
 	}
+	if strings.Contains(text, emulated) || strings.Contains(text, "already") {
+		t.Errorf("neither of a guest nor done already:\n%s", text)
+	}
 	d.Columns[1].Distance.Batch = 0.26
+	d.Capture.Emulated = true
 	b.Reset()
-	if err := d.Text(&b, Text{}, &capture.Header{}); err != nil || !strings.Contains(b.String(), "far from this recording (0.26)") {
+	if err := d.Text(&b, Text{}, &capture.Header{}); err != nil || !strings.Contains(b.String(), "far from this recording (0.26)") || !strings.HasPrefix(b.String(), emulated+"\n") {
 		t.Errorf("%v\n%s", err, b.String())
 	}
 	for line := range strings.Lines(text) {

@@ -135,6 +135,7 @@ func (r *Rule) text(p *printer) {
 	p.field("fate", fate(r))
 	p.field("exercised by", r.Observed)
 	p.field("strength", strength(r))
+	p.field("decided", decided(r))
 	if r.Gate {
 		p.field("gate", "when it fails, no other verdict stands")
 	}
@@ -182,6 +183,17 @@ func fate(r *Rule) string {
 		s += ": " + r.Reason
 	}
 	return s
+}
+
+// decided says how many instances must be, for a verdict.
+func decided(r *Rule) string {
+	switch {
+	case r.Strength == "": // no rule of its own
+		return ""
+	case r.Floor > 0:
+		return fmt.Sprintf("%.0f %% of its instances at least, else it is inconclusive", 100*r.Floor)
+	}
+	return "one instance at least, else it is inconclusive"
 }
 
 func strength(r *Rule) string {

@@ -16,7 +16,7 @@ import (
 func (d *Report) Text(w io.Writer, t Text) error {
 	p := &printer{Text: t, out: w}
 	d.head(p)
-	p.field("counters", d.Counters.text())
+	p.field("counters", d.Counters.text(d.Capture.Simulated))
 	for _, c := range d.Counters.Checks {
 		if p.More || !c.Equal {
 			comparison(p, c)
@@ -42,9 +42,13 @@ func (d *Report) Text(w io.Writer, t Text) error {
 }
 
 // text is the one line that says whether the kernel agrees.
-func (c Counters) text() string {
+func (c Counters) text(simulated bool) string {
+	whose := "the kernel's"
+	if simulated {
+		whose = "the model's"
+	}
 	if c.Agree == nil {
-		return "not compared: the kernel's own counters are not in the file"
+		return "not compared: " + whose + " own counters are not in the file"
 	}
 	differ := 0
 	for _, k := range c.Checks {
@@ -53,9 +57,9 @@ func (c Counters) text() string {
 		}
 	}
 	if differ == 0 {
-		return fmt.Sprintf("the kernel's own counters agree: all %d that were compared", len(c.Checks))
+		return fmt.Sprintf("%s own counters agree: all %d that were compared", whose, len(c.Checks))
 	}
-	return fmt.Sprintf("the kernel's own counters differ: %d of %d", differ, len(c.Checks))
+	return fmt.Sprintf("%s own counters differ: %d of %d", whose, differ, len(c.Checks))
 }
 
 func comparison(p *printer, c analysis.Comparison) {
