@@ -8,6 +8,8 @@ import (
 	"io"
 
 	"github.com/spf13/pflag"
+
+	"github.com/txtrace/txtrace/internal/probes"
 )
 
 func doctorVerb() verb {
@@ -40,6 +42,9 @@ func doctorVerb() verb {
 			}
 			if f != nil {
 				doc.Ready, doc.Problem, doc.Next = false, f.object+": "+f.what+": "+f.cause, f.next
+				if f.next == probes.SeeDoctor {
+					doc.Next = "use a kernel that has it: README.md, Requirements, has the options that it takes"
+				}
 			}
 			err = t.emit(&o, o.document(doc, func(w io.Writer) error { return doc.Text(w, o.text(t, textFlags{})) }))
 			if err != nil {

@@ -81,6 +81,9 @@ func (t *tool) writeEvidence(ctx context.Context, path, dir string, quiet bool, 
 			t.say("%s: %d records show the fail of %s", name, s.Records, s.Rule)
 		}
 	}
+	if len(found)+len(missing) == 0 && !quiet {
+		t.say("%s: empty, for no rule failed", dir)
+	}
 	for _, id := range missing {
 		if !quiet {
 			t.say("%s: no small capture shows the fail of %s, which rests on more than single records", path, id)

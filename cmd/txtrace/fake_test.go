@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/txtrace/txtrace/internal/capture"
+	"github.com/txtrace/txtrace/internal/probes"
 	"github.com/txtrace/txtrace/internal/report"
 )
 
@@ -78,6 +79,8 @@ func fakes(name string) *fakeRecorder {
 		f.cut = true
 	case "refuse":
 		f.fail = &failure{exitSkip, "recording", "not permitted", "CAP_BPF is missing", "run as root", nil}
+	case "lack":
+		f.fail = &failure{exitSkip, "run", "this kernel does not offer it", "__qdisc_run has no symbol", probes.SeeDoctor, nil}
 	case "full":
 		f.full = 100
 	case "panic":

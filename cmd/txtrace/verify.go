@@ -30,6 +30,9 @@ func verifyVerb() verb {
 			fs.StringVar(&evidence, "evidence", "", "a small capture of each fail, in a `FOLDER`")
 		},
 		run: func(ctx context.Context, t *tool, operands []string) error {
+			if len(operands) == 0 && evidence != "" {
+				return usage("verify", "no file", "--evidence took "+evidence+" for its folder", "name both, as in txtrace verify --evidence fails "+captureDefault)
+			}
 			path, err := oneFile("verify", operands)
 			if err != nil {
 				return err

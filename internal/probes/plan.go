@@ -16,6 +16,9 @@ type Plan struct {
 	Programs []string
 }
 
+// SeeDoctor is the next step where a kernel lacks what is required.
+const SeeDoctor = "txtrace doctor lists what it offers"
+
 // NewPlan chooses for every point the first source the kernel can serve; one
 // that is observed only with an extra is off without it. It is a pure
 // function, so a saved Facts file stands for a kernel in tests. backend is
@@ -48,7 +51,7 @@ func NewPlan(f *Facts, backend string, with []string) (*Plan, error) {
 			c.Reason = strings.Join(why, "; ")
 			if pt.Required && missing == nil {
 				missing = &Error{Object: pt.Fact, What: "this kernel does not offer it (" + pt.Meaning + ")",
-					Cause: c.Reason, Next: "txtrace doctor lists what it offers", Kind: CannotRun}
+					Cause: c.Reason, Next: SeeDoctor, Kind: CannotRun}
 			}
 		}
 		p.Choices = append(p.Choices, c)
