@@ -51,11 +51,11 @@ type checkB2 struct {
 	skbs   bySkb[skbB2]
 }
 
-// skbB2 is a packet that lives, by what it was charged to, or the last that was
-// freed: a device may be done with one before its driver's call ends.
+// skbB2 is an address: what the packet at it that lives was charged to, and those
+// that ended last.
 type skbB2 struct {
-	of    *chargedB2
-	freed analysis.LifeID
+	of   *chargedB2
+	ends ends
 }
 
 // life: calls of the driver of one queue come in their order, and each begins
@@ -67,7 +67,8 @@ func (c *checkB2) life(l *analysis.Life) {
 		if s.of != nil {
 			s.of.alive--
 		}
-		*s = skbB2{freed: l.ID()}
+		s.of = nil
+		s.ends.add(l)
 	case p == nil || p.NumQueuedBegin == p.NumQueuedEnd:
 	default:
 		c.charged(&c.queues.At(l.Queue).given, s, l)
@@ -85,11 +86,16 @@ func (c *checkB2) charged(g *chargedB2, s *skbB2, l *analysis.Life) {
 		g.is = false
 		return
 	}
+	ended, since := s.ends.of(l)
+	if !ended && since > 0 { // or its address is another's already
+		g.is = false
+		return
+	}
 	if !g.is || g.to != p.NumQueuedBegin {
 		*g = chargedB2{is: true, from: p.NumQueuedBegin, since: p.Begin(), alive: g.alive}
 	}
 	g.to = p.NumQueuedEnd
-	if s.freed != l.ID() {
+	if !ended {
 		g.alive++
 		s.of = g
 	}

@@ -37,6 +37,43 @@ type call struct {
 
 func callOf(l *analysis.Life) call { return call{l.ID(), true, l.Mark()} }
 
+// ends are the lives that ended last at an address. A call's record is written
+// when the call ends. Its packet may be freed by another CPU before, and other
+// packets may have come and gone at the address: a virtual CPU was seen to stand
+// still in a driver for 13 ms.
+type ends struct {
+	last [4]end
+	n    int
+}
+
+type end struct {
+	id   analysis.LifeID
+	time uint64
+	cpu  uint16
+}
+
+func (e *ends) add(l *analysis.Life) {
+	e.last[e.n%len(e.last)] = end{l.ID(), l.Time(), l.Mark().CPU}
+	e.n++
+}
+
+// of says whether the life that a call is of had ended when the call did, and how
+// many that are remembered ended since it began: as many as are remembered may
+// hide one.
+func (e *ends) of(l *analysis.Life) (ended bool, since int) {
+	id, call := l.ID(), l.Mark()
+	for _, at := range e.last[:min(e.n, len(e.last))] {
+		ended = ended || id.Known() && at.id == id
+		if at.cpu != call.CPU {
+			at.time += clockError
+		}
+		if at.time >= call.Begin() {
+			since++
+		}
+	}
+	return ended, since
+}
+
 // during is a claim that all of a time was seen, and no run of a hook skipped
 // in it.
 func during(from, to uint64) analysis.Claim {

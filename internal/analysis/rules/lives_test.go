@@ -77,6 +77,34 @@ func (t *trace) lone(life uint8, rc int32) *event.Packet {
 	return p
 }
 
+// given is a call of the driver that charges its queue.
+func (t *trace) given(life uint8) *event.Packet {
+	p := t.lone(life, 0)
+	p.Flags, p.NumQueuedBegin, p.NumQueuedEnd = 0, t.dql.NumQueued, t.dql.NumQueued+142
+	t.dql.NumQueued += 142
+	return p
+}
+
+// outlasted is a call that was under way while its packet ended, and those of
+// others at its address, of which there is one more later.
+func outlasted(life uint8, others int) func(*trace) {
+	return alive(func(t *trace) {
+		begin := t.now
+		t.turns++
+		p := &event.Packet{Skb: 0x7000, Len: 142, Segs: 1, Turn: t.turns, Life: event.LifeFollowed | life}
+		p.NumQueuedBegin, p.NumQueuedEnd = t.dql.NumQueued, t.dql.NumQueued+142
+		t.dql.NumQueued += 142
+		t.tick(100)
+		t.free(p)
+		for range others {
+			t.free(t.given(0))
+		}
+		t.put(p, begin)
+		t.free(t.given(0))
+		t.second(1)
+	})
+}
+
 // transmit is a packet of 2304 bytes that TCP sends with 4608 below it, two of
 // which it sent since it sent before, and got back what makes that so.
 func (t *trace) transmit() *event.Transmit {
@@ -204,6 +232,10 @@ var lifeEdges = []judged{
 		t.three("pfifo", 0, unchanged)
 		t.freeAll(all)
 	}), want: counts{0, 0, 0, 0, 3}, reason: analysis.Race},
+	{rule: "M6", name: "a call that outlasts its packet", build: outlasted(0, 0), want: counts{2, 0, 0, 0, 0}},
+	{rule: "M6", name: "and the next at its address", build: outlasted(0, 1), want: counts{4, 0, 0, 0, 0}},
+	{rule: "M6", name: "and more than are remembered", build: outlasted(0, 4), want: counts{10, 0, 0, 0, 1}, reason: analysis.Race},
+	{rule: "T5", name: "a call that outlasts its packet and the next", build: outlasted(event.LifeOrphaned, 1), want: counts{3, 0, 0, 0, 0}},
 	{rule: "M6", name: "a free that is lost", build: alive(func(t *trace) {
 		t.freeAll(t.three("pfifo", 0, unchanged)[:1])
 		t.skb -= 0x1000

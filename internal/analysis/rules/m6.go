@@ -24,10 +24,10 @@ var m6 = analysis.Rule{
 }
 
 // skbM6 is an address: the last call that gave what was there to a device, and
-// the life of it that ended last.
+// the lives of it that ended last.
 type skbM6 struct {
 	taken call
-	freed analysis.LifeID
+	ends  ends
 	last  momentKin
 }
 
@@ -72,7 +72,15 @@ func (c *checkM6) life(l *analysis.Life) {
 		c.free(s, l, id)
 		return
 	}
-	if !l.Alone() || id == s.freed {
+	if !l.Alone() {
+		return
+	}
+	switch ended, since := s.ends.of(l); {
+	case ended:
+		return
+	case since == len(s.ends.last):
+		s.taken.is = false
+		c.j.Undecided(analysis.Race)
 		return
 	}
 	if s.taken.is && s.taken.id != id && l.Packet.Tries == 0 {
@@ -84,7 +92,7 @@ func (c *checkM6) life(l *analysis.Life) {
 }
 
 func (c *checkM6) free(s *skbM6, l *analysis.Life, id analysis.LifeID) {
-	s.freed = id
+	s.ends.add(l)
 	for i, r := range c.reuse {
 		if r.skb == l.Skb() && r.before.id == id {
 			c.reuse = append(c.reuse[:i], c.reuse[i+1:]...)

@@ -66,10 +66,7 @@ func (t *trace) list3() {
 func unreported(lose func(t *trace, p *event.Packet)) func(*trace) {
 	return alive(func(t *trace) {
 		t.freeAll(t.three("pfifo", 0, unchanged))
-		p := t.lone(0, 0)
-		p.Flags, p.NumQueuedBegin, p.NumQueuedEnd = 0, t.dql.NumQueued, t.dql.NumQueued+142
-		t.dql.NumQueued += 142
-		lose(t, p)
+		lose(t, t.given(0))
 		for range 7 {
 			t.look(event.Sample{})
 			t.second(1)

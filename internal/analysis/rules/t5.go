@@ -28,6 +28,7 @@ var t5 = analysis.Rule{
 type skbT5 struct {
 	told, last call
 	queue      *analysis.Queue // of told
+	ends       ends
 }
 
 type checkT5 struct {
@@ -44,7 +45,9 @@ func (c *checkT5) life(l *analysis.Life) {
 		c.free(l)
 	case l.Alone():
 		if s := c.skbs.at(l.Skb()); s != nil {
-			c.call(s, l)
+			if _, since := s.ends.of(l); since == 0 { // else its address may be another's
+				c.call(s, l)
+			}
 		}
 	}
 }
@@ -54,9 +57,13 @@ func (c *checkT5) free(l *analysis.Life) {
 	if l.Free.TCP != 0 && l.Free.Tries > 0 || s != nil && s.told.is {
 		c.j.Held()
 	}
-	if s != nil {
-		*s = skbT5{}
+	if s == nil {
+		if s = c.skbs.at(l.Skb()); s == nil {
+			return
+		}
 	}
+	s.told.is, s.last.is = false, false
+	s.ends.add(l)
 }
 
 func (c *checkT5) call(s *skbT5, l *analysis.Life) {
