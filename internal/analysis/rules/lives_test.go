@@ -206,6 +206,15 @@ func init() {
 			q := t.lone(event.LifeOrphaned, 0)
 			q.Turn, q.Ifindex, q.Dur = p.Turn, 10, uint32(q.Time-p.Begin()+500)
 		})},
+		{spoil: alive(func(t *trace) { // and the inner one's device was done with it at once
+			begin := t.now
+			f := &event.Free{Skb: 0x7000, Turn: t.turns + 1, Tries: 1, Life: event.LifeFollowed | event.LifeFreed}
+			t.put(f, 0)
+			p := t.lone(event.LifeFreed, 0)
+			p.Dur = uint32(p.Time - begin - 200)
+			q := t.lone(event.LifeOrphaned, 0)
+			q.Ifindex, q.Dur = 10, uint32(q.Time-begin-100)
+		})},
 		{spoil: alive(func(t *trace) { // one that hands on later
 			p := t.lone(event.LifeOrphaned, 0)
 			p.Ifindex = 10

@@ -45,25 +45,20 @@ func (c *checkT5) life(l *analysis.Life) {
 		c.free(l)
 	case l.Alone():
 		if s := c.skbs.at(l.Skb()); s != nil {
-			if _, since := s.ends.of(l); since == 0 { // else its address may be another's
-				c.call(s, l)
-			}
+			c.call(s, l)
 		}
 	}
 }
 
 func (c *checkT5) free(l *analysis.Life) {
-	s := c.skbs[l.Skb()]
+	s := c.skbs.at(l.Skb())
 	if l.Free.TCP != 0 && l.Free.Tries > 0 || s != nil && s.told.is {
 		c.j.Held()
 	}
-	if s == nil {
-		if s = c.skbs.at(l.Skb()); s == nil {
-			return
-		}
+	if s != nil {
+		s.told.is, s.last.is = false, false
+		s.ends.add(l)
 	}
-	s.told.is, s.last.is = false, false
-	s.ends.add(l)
 }
 
 func (c *checkT5) call(s *skbT5, l *analysis.Life) {
@@ -75,7 +70,7 @@ func (c *checkT5) call(s *skbT5, l *analysis.Life) {
 	if l.Orphaned() {
 		if s.last.is && s.last.head.CPU == p.head.CPU && s.last.head.Begin() > p.head.Begin() {
 			c.broken(l.Queue, p, s.last)
-		} else {
+		} else if _, since := s.ends.of(l); since == 0 { // else its address may be another's
 			s.told, s.queue = p, l.Queue
 		}
 	}
