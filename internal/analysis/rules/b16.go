@@ -19,7 +19,7 @@ var b16 = analysis.Rule{
 	Antecedent: "a hand-over in which STACK became set, by which it was cleared again, or that ended over the limit without it",
 	New: func(j *analysis.Judge) analysis.Checks {
 		c := checkB16{j: j}
-		return analysis.Checks{Handover: c.handover, Completion: c.completion}
+		return analysis.Checks{Handover: c.handover, Completion: c.completion, End: c.end}
 	},
 }
 
@@ -37,6 +37,8 @@ type passedOver struct {
 	claim        analysis.Claim
 	numCompleted uint32
 	adjLimit     uint32
+	who          int  // the CPU whose look told that no completion was under way; -1 when there was none before
+	sure         bool // the next hand-over found the queue as it was
 }
 
 // queueB16 is what the next hand-over to a queue is held against.
@@ -47,18 +49,20 @@ type queueB16 struct {
 }
 
 type checkB16 struct {
-	j      *analysis.Judge
-	queues analysis.PerQueue[queueB16]
+	j       *analysis.Judge
+	queues  analysis.PerQueue[queueB16]
+	waiting uint64 // queues that wait for their next completion
 }
 
 // completion remembers a queue that stays stopped: one with room may still be
 // started by its sender.
 func (c *checkB16) completion(s *analysis.Completion) {
 	q := c.queues.At(s.Queue)
+	c.confirm(q, s)
 	q.finishes.add(s)
 	q.stopped = stopped{}
 	if s.Finished && s.StackStopped() && int32(s.AdjLimit-s.NumQueued) < 0 {
-		q.stopped = stopped{finished{s.NumCompleted, min(s.Alone, s.Time), s.Time}, true, s.NumQueued}
+		q.stopped = stopped{finished{s.NumCompleted, min(s.Alone, s.Time), s.Time, s.CPU}, true, s.NumQueued}
 	}
 }
 
@@ -99,35 +103,59 @@ func (c *checkB16) missing(q *queueB16, h *analysis.Handover) {
 	case h.Completed() || h.Unlocked():
 		c.j.Undecided(analysis.Race)
 	default:
-		since, ok := q.finishes.before(h)
+		if q.passed != nil { // one until the next completion
+			return
+		}
+		since, who, ok := q.finishes.before(h)
 		if !ok {
 			c.j.Undecided(analysis.Race)
 			return
 		}
-		c.pass(q, h, since)
+		c.pass(q, h, since, who)
 	}
 }
 
 // pass leaves it to the next hand-over, if nothing is missing since then.
-func (c *checkB16) pass(q *queueB16, h *analysis.Handover, since uint64) {
+func (c *checkB16) pass(q *queueB16, h *analysis.Handover, since uint64, who int) {
 	show := showB16(h, "BQL did not stop the queue although it is %d bytes over its limit", -int64(h.AvailEnd()))
 	over := analysis.Span{From: since, To: h.Time}
-	q.passed = &passedOver{show, analysis.Claim{Over: over}, h.NumComplEnd, h.AdjLimitEnd}
+	q.passed = &passedOver{show, analysis.Claim{Over: over}, h.NumComplEnd, h.AdjLimitEnd, who, false}
 }
 
 // settle judges what was passed over, with what is completed now.
 func (c *checkB16) settle(q *queueB16, h *analysis.Handover) {
 	p := q.passed
-	if p == nil {
+	if p == nil || p.sure {
+		return
+	}
+	if p.numCompleted != h.NumComplBegin || p.adjLimit != h.AdjLimitBegin {
+		q.passed = nil
+		c.j.Undecided(analysis.Race)
+		return
+	}
+	p.sure = true
+	c.waiting++
+}
+
+// confirm judges what was passed over by whose completion comes next: the CPU
+// that looked, or one that had it under way when that looked, and that has
+// completed the queue for the first time now (its NAPI moved).
+func (c *checkB16) confirm(q *queueB16, s *analysis.Completion) {
+	p := q.passed
+	if p == nil || !p.sure || s.Torn() || !s.Own() || s.NumCompleted == p.numCompleted {
 		return
 	}
 	q.passed = nil
-	if p.numCompleted != h.NumComplBegin || p.adjLimit != h.AdjLimitBegin {
+	c.waiting--
+	if p.who >= 0 && p.who != int(s.CPU) {
 		c.j.Undecided(analysis.Race)
 		return
 	}
 	c.j.BrokenIf(p.claim, func() *analysis.Evidence { return p.show })
 }
+
+// end: what nothing was completed after is not known.
+func (c *checkB16) end(*analysis.End) { c.j.UndecidedBy(c.waiting, analysis.Race) }
 
 // set: with no completion in the hand-over, num_queued can only have grown
 // since the charge that stopped the queue. Where senders do not exclude each

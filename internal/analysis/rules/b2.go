@@ -41,7 +41,8 @@ type chargedB2 struct {
 	is       bool
 	from, to uint32 // num_queued before the first and after the last
 	since    uint64
-	alive    int // packets that are not freed
+	alive    int    // packets that are not freed
+	last     uint64 // when one was freed
 }
 
 type checkB2 struct {
@@ -50,6 +51,10 @@ type checkB2 struct {
 	queues analysis.PerQueue[queueB2]
 	skbs   bySkb[skbB2]
 }
+
+// reportsB2 is how long a driver may take from its last free to its report, in
+// ns; a virtual CPU was seen to stand still for more than a second.
+const reportsB2 = 3_000_000_000
 
 // skbB2 is an address: what the packet at it that lives was charged to, and those
 // that ended last.
@@ -66,6 +71,7 @@ func (c *checkB2) life(l *analysis.Life) {
 	case l.Free != nil && s != nil:
 		if s.of != nil {
 			s.of.alive--
+			s.of.last = l.Time()
 		}
 		s.of = nil
 		s.ends.add(l)
@@ -92,7 +98,7 @@ func (c *checkB2) charged(g *chargedB2, s *skbB2, l *analysis.Life) {
 		return
 	}
 	if !g.is || g.to != p.NumQueuedBegin {
-		*g = chargedB2{is: true, from: p.NumQueuedBegin, since: p.Begin(), alive: g.alive}
+		*g = chargedB2{is: true, from: p.NumQueuedBegin, since: p.Begin(), alive: g.alive, last: g.last}
 	}
 	g.to = p.NumQueuedEnd
 	if !ended {
@@ -101,10 +107,11 @@ func (c *checkB2) charged(g *chargedB2, s *skbB2, l *analysis.Life) {
 	}
 }
 
-// freed says that all that was charged and is not reported was freed. What came
-// before the packets that were followed is done with: reports come in order.
+// freed says that all that was charged and is not reported was freed, and not
+// just now: a driver frees first and reports, or resets, then. What came before
+// the packets that were followed is done with: reports come in order.
 func (g *chargedB2) freed(s *analysis.Sampled) bool {
-	return g.is && g.alive == 0 && g.to == s.NumQueued && int32(s.NumCompl-g.from) >= 0
+	return g.is && g.alive == 0 && s.Time > g.last+reportsB2 && g.to == s.NumQueued && int32(s.NumCompl-g.from) >= 0
 }
 
 func (c *checkB2) completion(s *analysis.Completion) {

@@ -37,6 +37,7 @@ type chargesB8 struct {
 	lengths [2]lengthsB8
 	quiet   uint64    // packets that were counted only
 	keeps   lengthsB8 // packets that were charged, and others that were kept without
+	paid    []paidB8  // such others, whose bytes were charged outside of any hand-over
 	last    [32]uncharged
 	n       int
 }
@@ -60,6 +61,21 @@ const (
 	soonB8 = 10_000_000 // ns from a hand-over to the late charge of what was kept
 
 	maxShowB8 = 3
+)
+
+// paidB8 is a packet that was kept and not charged, and a charge that it explains.
+type paidB8 struct {
+	claim analysis.Claim
+	show  *analysis.Evidence
+}
+
+// Decision: what was kept and not charged, and a charge of as many bytes within
+// 10 ms, are one packet, which is broken, if three such are found and they are
+// half of all that was kept so: else others may have sent as many bytes (XDP)
+// beside packets that a driver keeps in a ring of its own, and it is suspect.
+const (
+	leastPaidB8 = 3
+	maxPaidB8   = 1 << 10
 )
 
 // queueB8 is what is known of one queue.
@@ -128,9 +144,10 @@ func (c *checkB8) foreign(dev *chargesB8, h *analysis.Handover, since uint64) {
 	if u := dev.owed(h.Begin(), h.Foreign); u != nil {
 		was := *u
 		u.kept = false // it was charged
-		c.j.BrokenIf(analysis.Claim{Over: analysis.Span{From: was.end, To: h.Begin()}}, func() *analysis.Evidence {
-			return showB8(h.Queue, &was, h.Foreign, h)
-		})
+		if len(dev.paid) < maxPaidB8 {
+			claim := analysis.Claim{Over: analysis.Span{From: was.end, To: h.Begin()}}
+			dev.paid = append(dev.paid, paidB8{claim, showB8(h.Queue, &was, h.Foreign, h)})
+		}
 	} else if u := dev.find(nil, since, h.Begin(), h.Foreign); u != nil {
 		c.j.Suspect(func() *analysis.Evidence { return showB8(h.Queue, u, h.Foreign, h) })
 	}
@@ -250,6 +267,13 @@ func (d *chargesB8) find(not *analysis.Queue, from, to uint64, bytes uint32) *un
 
 func (c *checkB8) end(*analysis.End) {
 	for _, dev := range c.order {
+		judge := c.j.SuspectIf
+		if n := uint64(len(dev.paid)); n >= leastPaidB8 && 2*n >= dev.keeps.other {
+			judge = c.j.BrokenIf
+		}
+		for _, p := range dev.paid {
+			judge(p.claim, func() *analysis.Evidence { return p.show })
+		}
 		if dev.charges {
 			dev.lengths[0].same += dev.quiet
 			dev.keeps.same += dev.quiet

@@ -65,6 +65,20 @@ func keptAnd(then func(*trace)) func(*trace) {
 	}
 }
 
+// keptAndCharged keeps n packets without a charge, and charges so many of them
+// later.
+func keptAndCharged(n, charged int) func(*trace) {
+	return func(t *trace) {
+		t.alone(142, sent{n: 1})
+		for i := range n {
+			t.called(event.LifeFollowed, sent{n: 1, noBQL: true})
+			if i < charged {
+				t.alone(142, sent{n: 1}).Foreign = 142
+			}
+		}
+	}
+}
+
 // called is a hand-over of one packet with a record of its call.
 func (t *trace) called(life uint8, s sent) {
 	h := t.alone(142, s)
@@ -124,8 +138,29 @@ func overAfter(change func(*trace, *event.Complete)) func(*trace) {
 	return func(t *trace) {
 		t.completes()
 		change(t, last[event.Complete](t, 0))
-		over(2, stay)(t)
+		over(2, completeAll)(t)
 	}
+}
+
+// movedNAPI looks at a queue that another CPU, which has just taken its NAPI over,
+// is about to start: that clears STACK in the hand-over.
+func movedNAPI(t *trace) {
+	t.completes()
+	t.dql.LastObjCnt = t.dql.Limit + 1000
+	t.dql.NumQueued += t.dql.LastObjCnt
+	t.state |= event.StackXoff
+	if err := t.dql.Completed(t.dql.LastObjCnt, t.jiffies); err != nil {
+		panic(err)
+	}
+	t.snapshot()
+	t.state = 0
+	h := t.alone(uint32(t.dql.Avail())+1000, sent{n: 1})
+	h.TxqStateBegin, h.TxqStateEnd, h.TxqStateLast = 0, 0, 0
+	t.state = 0
+	t.alone(142, sent{n: 1}).TxqStateBegin = 0
+	t.cpu = 1
+	completeAll(t)
+	t.cpu = 0
 }
 
 // toldLate hands over more than the limit, and the queue goes on; n completions
@@ -142,6 +177,7 @@ func toldLate(n int) func(*trace) {
 			t.snapshot().NumCompleted += uint32(n)
 		}
 		r.end()
+		completeAll(t)
 	}
 }
 
@@ -218,6 +254,7 @@ var bqlEdges = []judged{
 	}), want: counts{0, 0, 0, 0, 1}, reason: analysis.Race},
 	{rule: "B16", name: "stopped with room, though nothing was charged", build: single(sent{n: 2, noBQL: true}, func(_ *trace, h *event.Handover) { h.TxqStateEnd = event.StackXoff }), want: counts{0, 0, 0, 0, 1}, reason: analysis.Race},
 	{rule: "B16", name: "stopped with room, though nothing was taken", build: single(sent{n: 2}, func(_ *trace, h *event.Handover) { h.TxqStateEnd, h.Attempts = event.StackXoff, 0 }), want: counts{0, 0, 0, 0, 1}, reason: analysis.Race},
+	{rule: "B16", name: "over the limit, and another CPU completes it from now on", build: movedNAPI, want: counts{1, 0, 0, 0, 1}, reason: analysis.Race},
 	{rule: "B16", name: "over the limit, told after 15 more completions", build: toldLate(15), want: counts{0, 1, 0, 0, 0}},
 	{rule: "B16", name: "over the limit, told after 16 more completions", build: toldLate(16), want: counts{0, 0, 0, 0, 2}, reason: analysis.Race},
 	{rule: "B16", name: "stopped with room, as one of two senders saw it", build: unlocked(single(sent{n: 2}, func(_ *trace, h *event.Handover) { h.TxqStateEnd = event.StackXoff })), want: counts{0, 0, 0, 0, 1}, reason: analysis.Race},
@@ -263,12 +300,16 @@ var bqlEdges = []judged{
 	{rule: "B8", name: "foreign bytes handed over later", build: elsewhereOf(5000, 5000, func(_ *trace, _, u, second *event.Handover) { second.Dur = uint32(second.Time - u.Time + 1) }), want: counts{3, 0, 0, 0, 0}},
 	{rule: "B8", name: "foreign bytes handed over as it began", build: elsewhereOf(5000, 5000, func(_ *trace, _, u, second *event.Handover) { second.Dur = uint32(second.Time - u.Time) }), want: counts{3, 0, 1, 0, 0}},
 	{rule: "B8", name: "foreign bytes handed to the same queue, charged later", build: elsewhereOf(5000, 5000, func(_ *trace, _, u, _ *event.Handover) { u.Txq = 1 }), want: counts{3, 0, 1, 0, 0}},
-	{rule: "B8", name: "kept, and charged later", build: keptAnd(func(t *trace) { t.alone(142, sent{n: 1}).Foreign = 142 }), want: counts{2, 1, 0, 0, 0}},
+	{rule: "B8", name: "kept, and charged later", build: keptAnd(func(t *trace) { t.alone(142, sent{n: 1}).Foreign = 142 }), want: counts{2, 0, 1, 0, 0}},
+	{rule: "B8", name: "three kept, and charged later", build: keptAndCharged(3, 3), want: counts{4, 3, 0, 0, 0}},
+	{rule: "B8", name: "six kept, three charged later", build: keptAndCharged(6, 3), want: counts{4, 3, 0, 0, 0}},
+	{rule: "B8", name: "seven kept, three charged later", build: keptAndCharged(7, 3), want: counts{4, 0, 3, 0, 0}},
+	{rule: "B8", name: "two kept, and charged later", build: keptAndCharged(2, 2), want: counts{3, 0, 2, 0, 0}},
 	{rule: "B8", name: "kept, and charged after the next", build: keptAnd(func(t *trace) {
 		t.alone(142, sent{n: 1})
 		t.alone(142, sent{n: 1}).Foreign = 142
 		t.alone(142, sent{n: 1}).Foreign = 142
-	}), want: counts{4, 1, 0, 0, 0}},
+	}), want: counts{4, 0, 1, 0, 0}},
 	{rule: "B8", name: "kept, and charged much later", build: keptAnd(func(t *trace) {
 		t.alone(142, sent{n: 1})
 		t.second(1)

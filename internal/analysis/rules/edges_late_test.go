@@ -286,7 +286,7 @@ var lateEdges = []judged{
 	{rule: "S2", name: "started", build: after(emptyStopped, limitNS, woken), want: counts{1, 0, 0, 0, 0}},
 	{rule: "S2", name: "started late", build: func(t *trace) { emptyStopped(t); t.second(6); woken(t) }, want: counts{0, 0, 1, 0, 0}},
 	{rule: "S2", name: "the device changed", build: func(t *trace) { emptyStopped(t); changed(t); t.second(6) }},
-	{rule: "S2", name: "the watchdog gives it up", build: after(emptyStopped, shortest, gaveUp), want: counts{0, 1, 0, 0, 0}},
+	{rule: "S2", name: "the watchdog gives it up", build: after(emptyStopped, shortest, gaveUp), want: counts{0, 0, 1, 0, 0}},
 	{rule: "S2", name: "the watchdog, of what came before", build: after(emptyStopped, shortest-1, gaveUp)},
 	{rule: "S2", name: "the watchdog gives another queue up", build: func(t *trace) { emptyStopped(t); t.second(1); t.txq = 1; gaveUp(t) }},
 	{rule: "S2", name: "started, and then given up", build: func(t *trace) { emptyStopped(t); woken(t); t.second(1); gaveUp(t) }, want: counts{1, 0, 0, 0, 0}},

@@ -11,6 +11,7 @@ import "github.com/txtrace/txtrace/internal/analysis"
 type finished struct {
 	numCompleted uint32
 	since, time  uint64 // since when nothing may be missing for this, and when it was seen
+	cpu          uint16 // that looked
 }
 
 // finishes are the last looks of that kind: a run's hand-overs are told at its
@@ -22,21 +23,22 @@ type finishes struct {
 
 func (f *finishes) add(s *analysis.Completion) {
 	if s.Finished {
-		f.last[f.n%len(f.last)] = finished{s.NumCompleted, min(s.Alone, s.Time), s.Time}
+		f.last[f.n%len(f.last)] = finished{s.NumCompleted, min(s.Alone, s.Time), s.Time, s.CPU}
 		f.n++
 	}
 }
 
-// before says whether no completion was under way when the hand-over began, and
-// since when nothing may be missing for that.
-func (f *finishes) before(h *analysis.Handover) (since uint64, ok bool) {
-	if h.NumComplBegin == 0 { // nothing was ever completed
-		return h.Begin(), true
+// before says whether no completion was under way when the hand-over began, since
+// when nothing may be missing for that, and which CPU saw it, -1 where nothing was
+// ever completed.
+func (f *finishes) before(h *analysis.Handover) (since uint64, cpu int, ok bool) {
+	if h.NumComplBegin == 0 {
+		return h.Begin(), -1, true
 	}
 	for i := max(0, f.n-len(f.last)); i < f.n; i++ {
 		if l := &f.last[i%len(f.last)]; l.numCompleted == h.NumComplBegin && l.time < h.Begin() {
-			return l.since, true
+			return l.since, int(l.cpu), true
 		}
 	}
-	return 0, false
+	return 0, 0, false
 }

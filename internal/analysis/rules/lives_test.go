@@ -244,6 +244,17 @@ var lifeEdges = []judged{
 	{rule: "M6", name: "a call that outlasts its packet", build: outlasted(0, 0), want: counts{2, 0, 0, 0, 0}},
 	{rule: "M6", name: "and the next at its address", build: outlasted(0, 1), want: counts{4, 0, 0, 0, 0}},
 	{rule: "M6", name: "and more than are remembered", build: outlasted(0, 4), want: counts{10, 0, 0, 0, 1}, reason: analysis.Race},
+	{rule: "M11", name: "a socket's sends on two CPUs whose clocks differ", build: alive(func(t *trace) {
+		t.cpu = 1
+		p := t.transmit()
+		t.second(1)
+		b := t.transmit()
+		t.tick(20_000)
+		t.cpu = 0
+		a := t.transmit() // before b
+		a.Before, a.Wmem, b.Before = p.Wmem, p.Wmem+2304, p.Wmem+2304
+		t.second(1)
+	}), want: counts{3, 0, 0, 0, 1}, reason: analysis.Race},
 	{rule: "T5", name: "a call that outlasts its packet and the next", build: outlasted(event.LifeOrphaned, 1), want: counts{3, 0, 0, 0, 0}},
 	{rule: "M6", name: "a free that is lost", build: alive(func(t *trace) {
 		t.freeAll(t.three("pfifo", 0, unchanged)[:1])

@@ -38,6 +38,7 @@ var m11 = analysis.Rule{
 				}
 			},
 			Transmit: c.transmit,
+			End:      c.end,
 		}
 	},
 }
@@ -46,13 +47,16 @@ type checkM11 struct {
 	j      *analysis.Judge
 	queues analysis.PerQueue[lastM11]
 	sent   map[analysis.SockID]sentM11
+	odd    []*oddM11
 }
 
-// sentM11 is what a socket had below it as it sent last.
+// sentM11 is what a socket had below it as it sent last, and a record of it that
+// does not fit the one before, unless one of another CPU belongs between them.
 type sentM11 struct {
 	wmem uint32
 	cpu  uint16
 	time uint64
+	odd  *oddM11
 }
 
 // lastM11 is what the snapshot before said.
@@ -213,22 +217,59 @@ func (c *checkM11) completion(s *analysis.Completion) {
 	}
 }
 
-// transmit: what a socket had below it when it sent before is told twice.
+// transmit: what a socket had below it when it sent before is told twice. Which
+// record is that before one is not known of two CPUs whose clocks differ.
 func (c *checkM11) transmit(t *analysis.Transmit) {
 	c.alone(t, "a packet that TCP sends")
 	id := t.SockID()
 	before, ok := c.sent[id]
-	if ok || len(c.sent) < maxAwaits {
-		c.sent[id] = sentM11{t.Wmem, t.CPU, t.Time}
+	if !ok && len(c.sent) >= maxAwaits {
+		return
+	}
+	now := sentM11{t.Wmem, t.CPU, t.Time, nil}
+	late := before.cpu != t.CPU && t.Time <= before.time+clockError
+	if before.odd != nil {
+		before.odd.judge(c.j, late)
 	}
 	switch {
 	case !ok || before.wmem == t.Before:
-	case before.cpu != t.CPU && t.Time <= before.time+clockError:
+	case late:
 		c.j.Undecided(analysis.Race)
 	default:
-		c.j.BrokenIf(analysis.Claim{Over: analysis.Span{From: before.time, To: t.Time}}, func() *analysis.Evidence {
-			return analysis.Show(nil, &t.Header, "a socket had %d bytes below it when it sent before, and that record has %d", t.Before, before.wmem).
-				With("before", "bytes", int64(t.Before)).With("wmem", "bytes", int64(before.wmem))
+		if len(c.odd) == maxAwaits {
+			c.end(nil)
+			c.odd = c.odd[:0]
+		}
+		now.odd = &oddM11{analysis.Mark{Header: t.Header}, t.Before, before.wmem, before.time}
+		c.odd = append(c.odd, now.odd)
+	}
+	c.sent[id] = now
+}
+
+// oddM11 is a record that does not fit the one before.
+type oddM11 struct {
+	head   analysis.Mark
+	before uint32 // what it says
+	wmem   uint32 // what that one says
+	time   uint64 // of that one; 0 when this is judged
+}
+
+func (o *oddM11) judge(j *analysis.Judge, race bool) {
+	from := o.time
+	switch o.time = 0; {
+	case from == 0:
+	case race:
+		j.Undecided(analysis.Race)
+	default:
+		j.BrokenIf(during(from, o.head.Time), func() *analysis.Evidence {
+			return analysis.Show(nil, &o.head.Header, "a socket had %d bytes below it when it sent before, and that record has %d", o.before, o.wmem).
+				With("before", "bytes", int64(o.before)).With("wmem", "bytes", int64(o.wmem))
 		})
+	}
+}
+
+func (c *checkM11) end(*analysis.End) {
+	for _, o := range c.odd {
+		o.judge(c.j, false)
 	}
 }

@@ -251,6 +251,7 @@ var spoils = map[string][]spoiled{
 				t.state, h.TxqStateLast, h.TxqStateEnd = 0, 0, 0
 				r.end()
 			}
+			completeAll(t)
 		}},
 		{spoil: func(t *trace) { h := hand(t, anyHand); h.TxqStateEnd |= event.StackXoff }},
 		{spoil: func(t *trace) { // started again with no completion

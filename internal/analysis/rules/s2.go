@@ -11,6 +11,7 @@ var s2 = analysis.Rule{
 	ID:         "S2",
 	Sentence:   "A queue that its driver stopped does not stay so with nothing in flight.",
 	Why:        "A driver stops a queue when its ring is full, and starts it when completions made room. With the ring empty no completion will come: if the last one did not start the queue, nothing does.",
+	Fate:       analysis.Suspicion,
 	Documents:  []string{"include/net/netdev_queues.h"},
 	Kernel:     "netif_tx_wake_queue",
 	Needs:      []string{"handover", "bql", "complete.napi"},
@@ -43,16 +44,17 @@ func (c *checkS2) completion(s *analysis.Completion) {
 	}
 }
 
-// notice: a driver stops its queues when the link goes, too.
+// notice: a driver stops its queues when the link goes, too. Where the kernel's
+// watchdog gives the queue up the link is there.
 //
-// Decision: a queue that stays so is suspect, for its driver may have another
-// reason, and broken if the kernel's watchdog gives it up: that comes only where
-// packets wait for a device that is started and has its carrier.
+// Decision: a queue that stays so is no more than suspect, for its driver may
+// have another reason: what fills its ring may be charged to nobody (XDP, AF_XDP)
+// while pause frames hold it up, which the watchdog complains of, too.
 func (c *checkS2) notice(n *analysis.Notice) {
 	if n.Queue != nil && !n.OfStall() {
 		if w := c.queues.At(n.Queue); w.open && n.Time >= w.since+shortest {
 			s := w.what
-			c.wait.j.BrokenIf(analysis.Claim{Over: analysis.Span{From: w.since, To: n.Time}}, func() *analysis.Evidence {
+			c.wait.j.SuspectIf(analysis.Claim{Over: analysis.Span{From: w.since, To: n.Time}}, func() *analysis.Evidence {
 				return showS2(&s, n.Time-s.Time).Record(&n.Header).With("waited", "ns", int64(n.Time-s.Time))
 			})
 		}

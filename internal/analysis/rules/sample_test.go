@@ -87,6 +87,21 @@ var freedUnreported = []judged{
 		t.recs[n-1], t.recs[n-2] = p, f
 		f.Seq, p.Seq = p.Seq, f.Seq
 	}), want: counts{0, 1, 0, 0, 0}},
+	{rule: "B2", name: "freed as it is looked at", build: alive(func(t *trace) {
+		t.freeAll(t.three("pfifo", 0, unchanged))
+		p := t.given(0)
+		for range 5 {
+			t.look(event.Sample{})
+			t.second(1)
+		}
+		t.cpu = 1
+		t.free(p)
+		t.cpu = 0
+		t.look(event.Sample{})
+		t.cpu = 1
+		t.complete(142)
+		t.cpu = 0
+	}), want: counts{0, 0, 1, 0, 0}},
 	{rule: "B2", name: "not freed", build: unreported(func(*trace, *event.Packet) {}), want: counts{0, 0, 1, 0, 0}},
 	{rule: "B2", name: "freed, of several users", build: unreported(func(t *trace, p *event.Packet) { p.Life |= event.LifeShared; t.free(p) }), want: counts{0, 0, 1, 0, 0}},
 	{rule: "B2", name: "freed, not seen sent", build: unreported(func(t *trace, p *event.Packet) { p.Turn = 0; t.free(p) }), want: counts{0, 0, 1, 0, 0}},

@@ -146,7 +146,7 @@ var moreSpoils = map[string][]spoiled{
 	}), suspect: true}},
 	"S2": {
 		{spoil: apart(func(t *trace) { emptyStopped(t); t.second(6) }), suspect: true},
-		{spoil: apart(func(t *trace) { emptyStopped(t); t.second(4); gaveUp(t) }), also: []string{"W2"}},
+		{spoil: apart(func(t *trace) { emptyStopped(t); t.second(4); gaveUp(t) }), suspect: true, also: []string{"W2"}},
 	},
 	"N4": {{spoil: apart(func(t *trace) {
 		for range 2 {
