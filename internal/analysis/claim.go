@@ -45,6 +45,7 @@ const together = 50_000_000
 // pending are broken instances that wait.
 type pending struct {
 	over  []instance // for gaps and late records, to the end of the capture: a CPU may be silent long
+	upto  []uint64   // by over: the latest end of a claim's Over so far
 	brief []instance // for notices and ledger rows, as long as they may take; by time
 }
 
@@ -59,9 +60,29 @@ func (p *pending) clear() bool {
 func (p *pending) add(in instance) {
 	if in.claim.toTheEnd() {
 		p.over = append(p.over, in)
+		p.reach(&in)
 	} else {
 		p.brief = append(p.brief, in)
 	}
+}
+
+// reach keeps upto.
+func (p *pending) reach(in *instance) {
+	to := in.claim.Over.To
+	if n := len(p.upto); n > 0 {
+		to = max(to, p.upto[n-1])
+	}
+	p.upto = append(p.upto, to)
+}
+
+// any says whether an instance is wrong whose claim reaches to a time.
+func (p *pending) any(time uint64, wrong func(*instance) bool) bool {
+	for i := len(p.over) - 1; i >= 0 && p.upto[i] >= time; i-- {
+		if wrong(&p.over[i]) {
+			return true
+		}
+	}
+	return false
 }
 
 // join counts an instance with one like it that has not waited long.
@@ -101,6 +122,10 @@ func (p *pending) take(wrong func(*instance) bool) (taken []instance) {
 	}
 	p.over = slices.DeleteFunc(p.over, pick)
 	p.brief = slices.DeleteFunc(p.brief, pick)
+	p.upto = p.upto[:0]
+	for i := range p.over {
+		p.reach(&p.over[i])
+	}
 	return taken
 }
 
@@ -114,10 +139,11 @@ func (j *Judge) lost(s Span) {
 // Met tells that a CPU worked on a qdisc at a time, which may have been before
 // what another did that is only said to have been earlier.
 func (j *Judge) Met(qdisc uint64, cpu uint16, latest uint64) {
-	if len(j.wait.over) > 0 {
-		j.withdraw(Race, func(in *instance) bool {
-			return in.claim.Qdisc == qdisc && in.claim.CPU != cpu && latest <= in.claim.Over.To
-		})
+	met := func(in *instance) bool {
+		return in.claim.Qdisc == qdisc && in.claim.CPU != cpu && latest <= in.claim.Over.To
+	}
+	if j.wait.any(latest, met) { // it is asked for each record, and seldom so
+		j.withdraw(Race, met)
 	}
 }
 
