@@ -64,6 +64,8 @@ __noinline int bypass_open(void)
 		return 0;
 	b = &c->send;
 	first = b->first;
+	if (!first) /* an interrupt was first */
+		return 0;
 	b->first = 0;
 	barrier();
 	f = tx_frame_at(c, tx_frame_push(c, TX_FRAME_DIRECT, (void *)first,

@@ -4,6 +4,7 @@ package probes
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/txtrace/txtrace/internal/capture"
 	"github.com/txtrace/txtrace/internal/event"
@@ -72,6 +73,14 @@ func (l *ledger) read() ([]capture.LedgerRow, totals, error) {
 		t.lastSeq = append(t.lastSeq, l.layout.u32(b, l.layout.seq))
 	}
 	return rows, t, nil
+}
+
+// adds says whether every program accounts for all that it saw.
+func (l *ledger) adds() bool {
+	rows, _, err := l.read()
+	return err == nil && !slices.ContainsFunc(rows, func(r capture.LedgerRow) bool {
+		return r.Seen != r.Submitted+r.Filtered+r.Lost
+	})
 }
 
 // changed returns the rows that moved since the last call, as records.

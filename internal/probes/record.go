@@ -167,7 +167,7 @@ func (r *recorder) run(ctx context.Context, out io.Writer, hooks Hooks) (*captur
 			ended = "disk"
 		}
 	}
-	err = errors.Join(err, r.note(event.NoticeDisarmed, "", 0, 0), r.s.disarm(), r.rest())
+	err = errors.Join(err, r.note(event.NoticeDisarmed, "", 0, 0), r.s.disarm(r.ledger.adds), r.rest())
 	foot, ferr := r.footer(ended, hooks)
 	err = errors.Join(err, ferr, r.w.Close(foot))
 	if err != nil {

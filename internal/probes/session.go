@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/btf"
@@ -179,10 +180,17 @@ const membarrierGlobal = 1
 // disarm stops the programs, and waits until none is under way: what one of them
 // is about to write would be in no ledger. They run in RCU's read sections, and
 // this membarrier waits for those. Where it may not be had (nohz_full, seccomp),
-// a CPU that is held up in a program is left to M1.
-func (s *session) disarm() error {
+// the ledger is asked until it adds up, for a second at most.
+func (s *session) disarm(adds func() bool) error {
 	err := s.arm(false)
-	_, _, _ = unix.Syscall(unix.SYS_MEMBARRIER, membarrierGlobal, 0, 0)
+	if _, _, no := unix.Syscall(unix.SYS_MEMBARRIER, membarrierGlobal, 0, 0); no != 0 {
+		for range 1000 {
+			if adds() {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
 	return err
 }
 
