@@ -23,11 +23,11 @@ func TestFaultnic6_1(t *testing.T)  { faultnic(t, "6.1") }
 func TestFaultnic6_12(t *testing.T) { faultnic(t, "6.12.95") }
 
 // few are the cases of a guest that has not the time for all, a quarter of an
-// hour: each way to complete, and of what a rule calls a fail, what is quick to
-// show. TXTRACE_FAULTS=all plays all.
+// hour: each way to complete, and of the faults what is quick, and shows on a
+// machine that does much else. TXTRACE_FAULTS=all plays all.
 var few = []string{
 	"napi-0", "hardirq-0", "xmit-0",
-	"no-reset-on-purge", "stop-no-recheck", "busy-after-accept", "busy-mid-list", "charge-wrong-queue", "orphan", "requeue-reorder",
+	"stop-no-recheck", "busy-after-accept", "busy-mid-list", "orphan", "requeue-reorder",
 }
 
 func faultnic(t *testing.T, kernel string) {
@@ -85,14 +85,14 @@ type lie struct {
 
 // lies are all the words. Where a word of a fault is no more than suspect, its
 // last step cannot be seen: what a driver keeps beside its ring may be charged
-// to nobody (sent-never), a doorbell is nowhere, and BQL may be reset after what
-// was in flight was freed. What the driver's ndo_select_queue said is not seen
+// to nobody (sent-never) or fill it (stop-no-recheck), a doorbell is nowhere, and
+// BQL may be reset after what was in flight was freed. What the driver's ndo_select_queue said is not seen
 // either: the core takes queue 0 and the kernel's log tells.
 var lies = []lie{
 	{word: "no-reset-on-purge", rule: "B2", verdict: analysis.VerdictFail, least: 1},
 	{word: "reset-one-queue", rule: "B2", verdict: analysis.VerdictFail, least: 1, more: onOthers},
 	{word: "reset-in-flight", rule: "B5", verdict: analysis.VerdictSuspect, least: 1},
-	{word: "stop-no-recheck", rule: "S2", verdict: analysis.VerdictFail, least: 1},
+	{word: "stop-no-recheck", rule: "S2", verdict: analysis.VerdictSuspect, least: 1},
 	{word: "drop-last-no-doorbell", scale: "0.002", rule: "X3", verdict: analysis.VerdictSuspect, least: 1},
 	{word: "busy-after-deferred", scale: "0.002", rule: "X7", verdict: analysis.VerdictSuspect, least: 1},
 	{word: "busy-after-accept", rule: "R6", verdict: analysis.VerdictFail, least: 50},
@@ -222,6 +222,9 @@ func (g *guest) healthyNIC(t *testing.T, file string, each bool) {
 // TestFaultnicBUG lets the kernel find more completed than queued, and stop: the
 // capture can be read to its last block, and names the cause.
 func TestFaultnicBUG(t *testing.T) {
+	if os.Getenv("TXTRACE_FAULTS") != "all" {
+		t.Skip("a fault that the kernel stops in: make test-faults")
+	}
 	g := newGuest(t)
 	out := filepath.Join(g.out, "boot")
 	cmd := exec.CommandContext(t.Context(), g.vm, "-kernel", "6.1", "-nic", "faultnic", "-txtrace", g.txtrace,
