@@ -11,15 +11,15 @@ import (
 )
 
 func TestParseTable(t *testing.T) {
-	rows, err := ParseTable("# comment\n\n6.1 bookworm linux-image-6.1.0-*-amd64 # trailing\n7.2 sid a-* b-*\n")
+	rows, err := ParseTable("# comment\n\n6.1 bookworm linux-image-6.1.0-*-amd64 # trailing\n7.2 sid a-* b-* bulk=budget\n")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(rows) != 2 || rows[0].Name != "6.1" || rows[0].Suite != "bookworm" ||
-		!slices.Equal(rows[1].Packages, []string{"a-*", "b-*"}) {
+		!slices.Equal(rows[1].Packages, []string{"a-*", "b-*"}) || rows[1].Variants["bulk"] != "budget" {
 		t.Errorf("rows = %+v", rows)
 	}
-	for _, bad := range []string{"6.1 bookworm\n", "a s p\na s p\n"} {
+	for _, bad := range []string{"6.1 bookworm\n", "6.1 bookworm bulk=budget\n", "a s p\na s p\n"} {
 		if _, err := ParseTable(bad); err == nil {
 			t.Errorf("ParseTable(%q): no error", bad)
 		}

@@ -16,6 +16,7 @@ type Row struct {
 	Name     string
 	Suite    string
 	Packages []string
+	Variants map[string]string // by switch: what captures of it must not contradict
 }
 
 // ParseTable reads a kernels table.
@@ -36,7 +37,18 @@ func ParseTable(text string) ([]Row, error) {
 			return nil, fmt.Errorf("kernels:%d: %s is there twice", n, f[0])
 		}
 		seen[f[0]] = true
-		rows = append(rows, Row{f[0], f[1], f[2:]})
+		row := Row{Name: f[0], Suite: f[1], Variants: map[string]string{}}
+		for _, word := range f[2:] {
+			if sw, variant, ok := strings.Cut(word, "="); ok {
+				row.Variants[sw] = variant
+			} else {
+				row.Packages = append(row.Packages, word)
+			}
+		}
+		if len(row.Packages) == 0 {
+			return nil, fmt.Errorf("kernels:%d: %s has no package", n, row.Name)
+		}
+		rows = append(rows, row)
 	}
 	return rows, nil
 }

@@ -13,10 +13,10 @@ import (
 // compare the model with. The oldest one, where dql_reset still forgets
 // limit_min, is there for that variant. A star is as in a kernels table.
 var Sources = []Row{
-	{"5.10", "bullseye", []string{"linux-source-5.10"}},
-	{"6.1", "bookworm", []string{"linux-source-6.1"}},
-	{"6.12", "trixie", []string{"linux-source-6.12"}},
-	{"sid", "sid", []string{"linux-source-*"}},
+	{Name: "5.10", Suite: "bullseye", Packages: []string{"linux-source-5.10"}},
+	{Name: "6.1", Suite: "bookworm", Packages: []string{"linux-source-6.1"}},
+	{Name: "6.12", Suite: "trixie", Packages: []string{"linux-source-6.12"}},
+	{Name: "sid", Suite: "sid", Packages: []string{"linux-source-*"}},
 }
 
 // SourceFiles are the files that are kept of each.
