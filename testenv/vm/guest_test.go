@@ -52,10 +52,10 @@ func vmGuest(t *testing.T, out string, flags ...string) (*options, *guest) {
 
 // heldElsewhere are scenarios that are nothing without txtrace, or repeat others:
 // testenv/accept holds them.
-var heldElsewhere = []string{"bursts", "everything", "faults", "lives", "owners", "paced"}
+var heldElsewhere = []string{"bursts", "everything", "faults", "htb", "lives", "mixed", "noqueue", "owners", "paced", "tcp-rr", "veth-full"}
 
 // heldNowhere are scenarios that no test plays yet, but people by make vm.
-var heldNowhere = []string{"churn", "htb", "mixed", "noqueue", "tcp-rr", "veth-full"}
+var heldNowhere = []string{"churn"}
 
 // TestScenarios boots 6.1 once, runs every other scenario with perf as the tool
 // that records, and holds that each makes happen what it is there for.
