@@ -7,6 +7,7 @@
 //	setup/          installs what guests and tests need from Debian
 //	vm/             boots a kernel and runs scenarios or a command in it
 //	kernels         the kernels that vm knows by name
+//	matrix/         vm for every kernel and NIC, and what it all showed
 //	kernel.config   what a kernel of one's own needs
 //	guest/          the scripts of the guest: first and second stage, NICs
 //	faultnic/       a driver that breaks rules of the transmit path

@@ -24,13 +24,7 @@ import (
 
 	"github.com/txtrace/txtrace/internal/analysis"
 	"github.com/txtrace/txtrace/internal/report"
-)
-
-// Exit codes of vm beside those of verify.
-const (
-	exitSkip     = 4
-	exitInternal = 5
-	exitGuest    = 70
+	"github.com/txtrace/txtrace/testenv/internal/outcome"
 )
 
 // guest is where a test's guests are made and leave their files.
@@ -82,7 +76,7 @@ func (g *guest) boot(t *testing.T, name, kernel string, args ...string) string {
 	err := cmd.Run()
 	code := exitCode(t, err)
 	switch {
-	case code == exitSkip && bytes.Contains(said.Bytes(), []byte("skip: kernel")):
+	case code == outcome.ExitSkip && bytes.Contains(said.Bytes(), []byte("skip: kernel")):
 		t.Skip(said.String())
 	case code == 0 || code == analysis.ExitFail || code == analysis.ExitInconclusive:
 		// What the verdicts are is looked at scenario by scenario.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/txtrace/txtrace/internal/analysis"
 	"github.com/txtrace/txtrace/internal/report"
+	"github.com/txtrace/txtrace/testenv/internal/outcome"
 )
 
 // TestFaultnic6_1 and TestFaultnic6_12 hold txtrace to a NIC that does one thing
@@ -231,9 +232,9 @@ func TestFaultnicBUG(t *testing.T) {
 		"-out", out, "-scenario", "faults", "-env", "CASES=unguarded")
 	said, err := cmd.CombinedOutput()
 	switch code := exitCode(t, err); {
-	case code == exitSkip && bytes.Contains(said, []byte("skip: kernel")):
+	case code == outcome.ExitSkip && bytes.Contains(said, []byte("skip: kernel")):
 		t.Skip(string(said))
-	case code != exitGuest || !bytes.Contains(said, []byte("Kernel panic")):
+	case code != outcome.ExitGuest || !bytes.Contains(said, []byte("Kernel panic")):
 		t.Fatalf("exit code %d: %s", code, said)
 	}
 	console, err := os.ReadFile(filepath.Join(out, "console.log"))

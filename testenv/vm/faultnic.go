@@ -23,7 +23,7 @@ const faultnic = "faultnic"
 // buildFaultnic returns its module for a kernel of the table, built when the
 // cache has none of these sources.
 func buildFaultnic(ctx context.Context, name string, k debian.Kernel) ([]byte, error) {
-	row, cache, err := findRow(name)
+	row, cache, err := debian.FindRow(name)
 	if err != nil {
 		return nil, err
 	}

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/txtrace/txtrace/testenv"
+	"github.com/txtrace/txtrace/testenv/internal/outcome"
 )
 
 // bootModules is what the first stage needs to see the host's folders.
@@ -53,18 +54,11 @@ type guest struct {
 
 // result is how a boot went.
 type result struct {
-	Exit     int      // the job's exit code
-	Release  string   // the kernel's own name
-	Command  []string // QEMU's command line
-	Steps    []step   // in order; boot is the first
-	Warnings []string // what the kernel complained of
-}
-
-// step is a part of a run and the time it took.
-type step struct {
-	Name    string  `json:"name"`
-	Exit    int     `json:"exit"`
-	Seconds float64 `json:"seconds"`
+	Exit     int            // the job's exit code
+	Release  string         // the kernel's own name
+	Command  []string       // QEMU's command line
+	Steps    []outcome.Step // in order; boot is the first
+	Warnings []string       // what the kernel complained of
 }
 
 // failure is a guest that did not end as it should: the job's own exit
@@ -92,7 +86,7 @@ func (g *guest) boot(ctx context.Context) (*result, error) {
 	if res.Warnings, err = complaints(g.console); err != nil {
 		return res, err
 	}
-	res.Steps = []step{{Name: "boot", Seconds: seconds(up)}}
+	res.Steps = []outcome.Step{{Name: "boot", Seconds: seconds(up)}}
 	steps, stepsErr := readSteps(filepath.Join(control, "steps"))
 	res.Steps = append(res.Steps, steps...)
 	if b, err := os.ReadFile(filepath.Join(control, "release")); err == nil {
@@ -301,14 +295,14 @@ func follow(path string, done <-chan struct{}, write func([]byte)) {
 
 // readSteps reads the lines that the guest's step function writes: exit
 // code, seconds, name.
-func readSteps(path string) ([]step, error) {
+func readSteps(path string) ([]outcome.Step, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	var steps []step
+	var steps []outcome.Step
 	for line := range strings.Lines(string(b)) {
-		var s step
+		var s outcome.Step
 		if _, err := fmt.Sscan(line, &s.Exit, &s.Seconds, &s.Name); err != nil {
 			return steps, fmt.Errorf("steps: %q: %w", line, err)
 		}
@@ -318,7 +312,7 @@ func readSteps(path string) ([]step, error) {
 }
 
 // splats begin the kernel's complaints about itself.
-var splats = []string{"WARNING: ", "BUG: ", "INFO: task ", "rcu: INFO: ", "NETDEV WATCHDOG: ", "Oops: "}
+var splats = []string{"WARNING: ", "BUG: ", "INFO: task ", "rcu: INFO: ", "NETDEV WATCHDOG: ", "Oops: ", "Out of memory: "}
 
 // complaints picks the kernel's own from a console log.
 func complaints(path string) ([]string, error) {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/txtrace/txtrace/testenv/internal/debian"
+	"github.com/txtrace/txtrace/testenv/internal/outcome"
 )
 
 // vmTest skips a test that boots guests unless TXTRACE_VM is set.
@@ -76,9 +77,9 @@ func TestScenarios(t *testing.T) {
 }
 
 func checkScenario(t *testing.T, name, dir string) {
-	var oc outcome
+	var oc outcome.Outcome
 	readJSON(t, filepath.Join(dir, "result.json"), &oc)
-	if oc.Exit == exitSkip && name == "queues" {
+	if oc.Exit == outcome.ExitSkip && name == "queues" {
 		t.Skip(oc.Failure) // it needs a device of several queues, and has a test of its own in accept
 	}
 	if oc.Exit != 0 || oc.Scenario != name || !strings.HasPrefix(oc.Release, "6.1.") {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/txtrace/txtrace/testenv/internal/outcome"
 )
 
 // TestOwnKernelRefused holds that what cannot be booted is a fault of what was
@@ -35,7 +37,7 @@ func TestOwnKernelRefused(t *testing.T) {
 		{"no modules.dep", bz, dir, "run depmod -b DIR VERSION"},
 	} {
 		code, err := run(t.Context(), []string{"-kernel", c.kernel, "-modules", c.modules, "-out", filepath.Join(dir, "out"), "-scenario", "dummy"})
-		if code != exitUsage || err == nil || !strings.Contains(err.Error(), c.says) {
+		if code != outcome.ExitUsage || err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %d, %v: want 2 and %q", c.name, code, err, c.says)
 		}
 	}

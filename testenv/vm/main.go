@@ -25,17 +25,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/txtrace/txtrace/testenv"
 	"github.com/txtrace/txtrace/testenv/internal/debian"
-)
-
-// Exit codes beside those of what ran in the guest.
-const (
-	exitUsage    = 2
-	exitSkip     = 4
-	exitInternal = 5
-	exitGuest    = 70  // the guest panicked, hung or did not come up
-	exitSignal   = 130 // interrupted
+	"github.com/txtrace/txtrace/testenv/internal/outcome"
 )
 
 type options struct {
@@ -66,7 +57,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code, err := run(ctx, os.Args[1:])
 	if ctx.Err() != nil {
-		code, err = exitSignal, errors.New("interrupted")
+		code, err = outcome.ExitSignal, errors.New("interrupted")
 	}
 	stop()
 	if err != nil {
@@ -162,32 +153,32 @@ func run(ctx context.Context, args []string) (int, error) {
 		return 0, nil
 	}
 	if err != nil {
-		return exitUsage, err
+		return outcome.ExitUsage, err
 	}
 	if o.out, err = filepath.Abs(o.out); err != nil {
-		return exitInternal, err
+		return outcome.ExitInternal, err
 	}
 	if err := os.MkdirAll(o.out, 0o755); err != nil {
-		return exitInternal, err
+		return outcome.ExitInternal, err
 	}
 	kernel, err := findKernel(ctx, o)
 	if errors.Is(err, debian.ErrNotFound) {
-		return exitSkip, fmt.Errorf("skip: kernel %s: %w", o.kernel, err)
+		return outcome.ExitSkip, fmt.Errorf("skip: kernel %s: %w", o.kernel, err)
 	}
 	if err != nil {
-		return exitUsage, err
+		return outcome.ExitUsage, err
 	}
 	g, err := newGuest(o, kernel)
 	if err != nil {
-		return exitInternal, err
+		return outcome.ExitInternal, err
 	}
 	if o.nic == faultnic {
 		ko, err := buildFaultnic(ctx, o.kernel, kernel)
 		if errors.Is(err, debian.ErrNotFound) || errors.Is(err, debian.ErrNoCompiler) {
-			return exitSkip, fmt.Errorf("skip: kernel %s: %w", o.kernel, err)
+			return outcome.ExitSkip, fmt.Errorf("skip: kernel %s: %w", o.kernel, err)
 		}
 		if err != nil {
-			return exitInternal, err
+			return outcome.ExitInternal, err
 		}
 		g.files = map[string][]byte{"faultnic.ko": ko}
 	}
@@ -196,15 +187,15 @@ func run(ctx context.Context, args []string) (int, error) {
 	}
 	g.job, err = commandJob(o.command)
 	if err != nil {
-		return exitInternal, err
+		return outcome.ExitInternal, err
 	}
 	res, err := g.boot(ctx)
 	var f *failure
 	if errors.As(err, &f) {
-		return exitGuest, fmt.Errorf("%w; the console is in %s", err, g.console)
+		return outcome.ExitGuest, fmt.Errorf("%w; the console is in %s", err, g.console)
 	}
 	if err != nil {
-		return exitInternal, err
+		return outcome.ExitInternal, err
 	}
 	return res.Exit, nil
 }
@@ -223,28 +214,11 @@ func findKernel(ctx context.Context, o *options) (debian.Kernel, error) {
 		}
 		return debian.Kernel{Image: o.kernel, Modules: o.modules}, nil
 	}
-	row, cache, err := findRow(o.kernel)
+	row, cache, err := debian.FindRow(o.kernel)
 	if err != nil {
 		return debian.Kernel{}, err
 	}
 	return debian.Fetch(ctx, cache, row, logf)
-}
-
-// findRow finds a name in the table of kernels, and the cache.
-func findRow(name string) (row debian.Row, cache string, err error) {
-	table, err := testenv.Files.ReadFile("kernels")
-	if err != nil {
-		return row, "", err
-	}
-	rows, err := debian.ParseTable(string(table))
-	if err != nil {
-		return row, "", err
-	}
-	if row, err = debian.Find(rows, name); err != nil {
-		return row, "", err
-	}
-	cache, err = debian.CacheDir()
-	return row, cache, err
 }
 
 func newGuest(o *options, kernel debian.Kernel) (*guest, error) {
@@ -311,5 +285,5 @@ net_up || exit %d
 export DEV PEER TX_ADDR RX_ADDR
 cd %s
 %s
-`, exitGuest, shellQuote([]string{"/host" + wd}), shellQuote(command)), nil
+`, outcome.ExitGuest, shellQuote([]string{"/host" + wd}), shellQuote(command)), nil
 }

@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,24 +19,8 @@ import (
 	"time"
 
 	"github.com/txtrace/txtrace/testenv"
+	"github.com/txtrace/txtrace/testenv/internal/outcome"
 )
-
-// outcome is result.json: how one scenario went.
-type outcome struct {
-	Version  int      `json:"v"`
-	Type     string   `json:"type"`
-	Kernel   string   `json:"kernel"`
-	Release  string   `json:"release,omitempty"`
-	NIC      string   `json:"nic"`
-	Scenario string   `json:"scenario"`
-	Seed     int      `json:"seed"`
-	Emulated bool     `json:"emulated"`
-	Exit     int      `json:"exit"`
-	Failure  string   `json:"failure,omitempty"`
-	Warnings []string `json:"warnings,omitempty"` // of the kernel, in the whole boot
-	Steps    []step   `json:"steps"`
-	QEMU     string   `json:"qemu"`
-}
 
 // scenarioNames lists the files of testenv/scenarios.
 func scenarioNames() []string {
@@ -62,16 +45,7 @@ func scenarioJob(names []string) string {
 SCENARIO=guest
 step net net_up || exit %d
 run_scenarios %s
-`, exitGuest, strings.Join(names, " "))
-}
-
-// scenarioDir is where a scenario's files go: a single one has the whole
-// folder.
-func scenarioDir(out string, names []string, name string) string {
-	if len(names) == 1 {
-		return out
-	}
-	return filepath.Join(out, name)
+`, outcome.ExitGuest, strings.Join(names, " "))
 }
 
 // made is what a scenario leaves in its folder; an earlier run's goes.
@@ -106,9 +80,9 @@ func removeMade(dir string) error {
 // a result.json for each scenario, and returns the worst exit code.
 func runScenarios(ctx context.Context, o *options, g *guest) (int, error) {
 	for _, name := range o.scenarios {
-		dir := scenarioDir(o.out, o.scenarios, name)
+		dir := outcome.Dir(o.out, o.scenarios, name)
 		if err := removeMade(dir); err != nil {
-			return exitInternal, err
+			return outcome.ExitInternal, err
 		}
 	}
 	g.job = scenarioJob(o.scenarios)
@@ -118,21 +92,21 @@ func runScenarios(ctx context.Context, o *options, g *guest) (int, error) {
 	if slices.Contains(o.tools, "txtrace") {
 		bin, err := filepath.Abs(o.txtrace)
 		if err != nil {
-			return exitInternal, err
+			return outcome.ExitInternal, err
 		}
 		if _, err := os.Stat(bin); err != nil {
-			return exitUsage, fmt.Errorf("%w: make build", err)
+			return outcome.ExitUsage, fmt.Errorf("%w: make build", err)
 		}
 		g.env["TXTRACE_BIN"] = "/host" + bin
 	}
 
 	res, bootErr := g.boot(ctx)
 	if res == nil {
-		return exitInternal, bootErr
+		return outcome.ExitInternal, bootErr
 	}
 	var f *failure
 	if bootErr != nil && !errors.As(bootErr, &f) {
-		return exitInternal, bootErr
+		return outcome.ExitInternal, bootErr
 	}
 
 	end := g.output
@@ -141,14 +115,22 @@ func runScenarios(ctx context.Context, o *options, g *guest) (int, error) {
 	}
 	codes := make([]int, 0, len(o.scenarios))
 	for _, name := range o.scenarios {
-		oc := outcome{
+		oc := outcome.Outcome{
 			Version: 1, Type: "result",
 			Kernel: o.kernel, Release: res.Release, NIC: o.nic, Scenario: name,
 			Seed: o.seed, Emulated: !g.kvm,
 			Warnings: res.Warnings, QEMU: shellQuote(res.Command),
 		}
 		oc.Steps, oc.Exit, oc.Failure = judge(name, res, bootErr)
-		dir := scenarioDir(o.out, o.scenarios, name)
+		if bootErr != nil {
+			oc.Guest = bootErr.Error()
+		}
+		dir := outcome.Dir(o.out, o.scenarios, name)
+		if strings.HasPrefix(oc.Failure, "ready: ") || strings.HasPrefix(oc.Failure, "stop-txtrace: ") {
+			if says := recorderSays(dir); says != "" {
+				oc.Failure += ": " + says
+			}
+		}
 		if _, err := os.Stat(filepath.Join(dir, "capture.txtrace")); err == nil {
 			steps := examine(ctx, o.txtrace, dir)
 			oc.Steps = append(oc.Steps, steps...)
@@ -156,11 +138,11 @@ func runScenarios(ctx context.Context, o *options, g *guest) (int, error) {
 				oc.Exit = steps[0].Exit
 			}
 			if err := printVerdict(end, name, dir); err != nil {
-				return exitInternal, err
+				return outcome.ExitInternal, err
 			}
 		}
-		if err := writeOutcome(dir, oc); err != nil {
-			return exitInternal, err
+		if err := oc.Write(dir); err != nil {
+			return outcome.ExitInternal, err
 		}
 		if oc.Failure != "" {
 			logf("%s: %s", name, oc.Failure)
@@ -168,7 +150,7 @@ func runScenarios(ctx context.Context, o *options, g *guest) (int, error) {
 		codes = append(codes, oc.Exit)
 	}
 	if bootErr != nil {
-		return exitGuest, fmt.Errorf("%w; the console is in %s", bootErr, g.console)
+		return outcome.ExitGuest, fmt.Errorf("%w; the console is in %s", bootErr, g.console)
 	}
 	fmt.Fprintf(end, "What the guest left is in %s.\n", o.out)
 	return worst(codes), nil
@@ -191,7 +173,7 @@ func printVerdict(w io.Writer, name, dir string) error {
 
 // judge picks a scenario's steps from those of the boot, and says how it
 // went in the guest: 0, a skip or a failure.
-func judge(name string, res *result, bootErr error) (steps []step, exit int, failed string) {
+func judge(name string, res *result, bootErr error) (steps []outcome.Step, exit int, failed string) {
 	ran := false
 	for _, s := range res.Steps {
 		owner, short, ok := strings.Cut(s.Name, "/")
@@ -207,28 +189,38 @@ func judge(name string, res *result, bootErr error) (steps []step, exit int, fai
 		steps = append(steps, s)
 		switch {
 		case s.Exit == 0 || exit != 0:
-		case short == "setup" && s.Exit == exitSkip:
-			exit, failed = exitSkip, "skipped: the scenario cannot run on this device or kernel"
+		case short == "setup" && s.Exit == outcome.ExitSkip:
+			exit, failed = outcome.ExitSkip, "skipped: the scenario cannot run on this device or kernel"
 		default:
-			exit, failed = exitGuest, fmt.Sprintf("%s: exit code %d", short, s.Exit)
+			exit, failed = outcome.ExitGuest, fmt.Sprintf("%s: exit code %d", short, s.Exit)
 		}
 	}
-	finished := slices.ContainsFunc(steps, func(s step) bool { return s.Name == "teardown" })
+	finished := slices.ContainsFunc(steps, func(s outcome.Step) bool { return s.Name == "teardown" })
 	switch {
 	case exit != 0 || ran && finished:
 		return steps, exit, failed
 	case bootErr != nil:
-		return steps, exitGuest, bootErr.Error()
+		return steps, outcome.ExitGuest, fmt.Sprintf("after %s: %v", steps[len(steps)-1].Name, bootErr)
 	}
-	return steps, exitGuest, "it did not run to its end"
+	return steps, outcome.ExitGuest, "it did not run to its end"
+}
+
+// recorderSays is the last line of a recorder's log, or "".
+func recorderSays(dir string) string {
+	b, err := os.ReadFile(filepath.Join(dir, "record.log"))
+	if err != nil {
+		return ""
+	}
+	b = bytes.TrimSpace(b)
+	return cleanLine(b[bytes.LastIndexByte(b, '\n')+1:])
 }
 
 // examine runs verify and report on a capture; verify's text comes first.
-func examine(ctx context.Context, txtrace, dir string) []step {
-	var steps []step
+func examine(ctx context.Context, txtrace, dir string) []outcome.Step {
+	var steps []outcome.Step
 	for _, verb := range []string{"verify", "report"} {
 		for _, form := range []struct{ name, suffix string }{{"text", "txt"}, {"json", "json"}} {
-			s := step{Name: verb + "-" + form.name}
+			s := outcome.Step{Name: verb + "-" + form.name}
 			start := time.Now()
 			err := capture(ctx, filepath.Join(dir, verb+"."+form.suffix),
 				txtrace, verb, "--format", form.name, filepath.Join(dir, "capture.txtrace"))
@@ -239,7 +231,7 @@ func examine(ctx context.Context, txtrace, dir string) []step {
 			case errors.As(err, &ee) && ee.ExitCode() >= 0:
 				s.Exit = ee.ExitCode()
 			default:
-				s.Exit = exitInternal
+				s.Exit = outcome.ExitInternal
 				logf("%v", err)
 			}
 			steps = append(steps, s)
@@ -267,27 +259,16 @@ func capture(ctx context.Context, file, name string, args ...string) error {
 	return errors.Join(err, f.Close())
 }
 
-func writeOutcome(dir string, oc outcome) error {
-	b, err := json.MarshalIndent(oc, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(dir, "result.json"), append(b, '\n'), 0o644)
-}
-
 // worst picks the exit code that matters most. That some scenarios were
 // skipped shows only when all were.
 func worst(codes []int) int {
-	for _, c := range []int{exitGuest, exitInternal, exitUsage, 1, 6, 3, 0} {
+	for _, c := range []int{outcome.ExitGuest, outcome.ExitInternal, outcome.ExitUsage, 1, 6, 3, 0} {
 		if slices.Contains(codes, c) {
 			return c
 		}
 	}
-	if slices.Contains(codes, exitSkip) {
-		return exitSkip
+	if slices.Contains(codes, outcome.ExitSkip) {
+		return outcome.ExitSkip
 	}
 	return slices.Max(codes)
 }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/txtrace/txtrace/testenv/internal/outcome"
 )
 
 func TestPrintVerdict(t *testing.T) {
@@ -41,7 +43,7 @@ teardown
 exit $code`
 	out, err := exec.Command("sh", "-c", script).CombinedOutput()
 	var ee *exec.ExitError
-	if !errors.As(err, &ee) || ee.ExitCode() != exitSkip || string(out) != "queues: eth0 has one queue\n" {
+	if !errors.As(err, &ee) || ee.ExitCode() != outcome.ExitSkip || string(out) != "queues: eth0 has one queue\n" {
 		t.Errorf("%v, %q; want exit code 4 and the reason alone", err, out)
 	}
 }

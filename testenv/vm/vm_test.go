@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/txtrace/txtrace/testenv/internal/outcome"
 )
 
 func TestCPIO(t *testing.T) {
@@ -209,8 +211,12 @@ func TestParse(t *testing.T) {
 	}
 }
 
+func took(name string, exit int, seconds float64) outcome.Step {
+	return outcome.Step{Name: name, Exit: exit, Seconds: seconds}
+}
+
 func TestJudge(t *testing.T) {
-	done := []step{{"boot", 0, 5}, {"guest/net", 0, 1}, {"a/setup", 0, 1}, {"a/load", 0, 4}, {"a/teardown", 0, 0}}
+	done := []outcome.Step{took("boot", 0, 5), took("guest/net", 0, 1), took("a/setup", 0, 1), took("a/load", 0, 4), took("a/teardown", 0, 0)}
 	broken := errors.New("guest: panic: Kernel panic - not syncing: test")
 	for _, c := range []struct {
 		name string
@@ -221,11 +227,11 @@ func TestJudge(t *testing.T) {
 		n    int
 	}{
 		{"a", result{Steps: done}, nil, 0, "", 5},
-		{"b", result{Steps: append(done[:5:5], step{"b/setup", exitSkip, 1}, step{"b/teardown", 0, 1})}, nil, exitSkip, "skipped", 4},
-		{"b", result{Steps: append(done[:5:5], step{"b/load", 1, 1}, step{"b/teardown", 0, 1})}, nil, exitGuest, "load: exit code 1", 4},
-		{"b", result{Steps: append(done[:5:5], step{"b/load", 0, 1})}, broken, exitGuest, "panic", 3},
+		{"b", result{Steps: append(done[:5:5], took("b/setup", outcome.ExitSkip, 1), took("b/teardown", 0, 1))}, nil, outcome.ExitSkip, "skipped", 4},
+		{"b", result{Steps: append(done[:5:5], took("b/load", 1, 1), took("b/teardown", 0, 1))}, nil, outcome.ExitGuest, "load: exit code 1", 4},
+		{"b", result{Steps: append(done[:5:5], took("b/load", 0, 1))}, broken, outcome.ExitGuest, "panic", 3},
 		{"a", result{Steps: done}, broken, 0, "", 5},
-		{"b", result{Steps: done}, nil, exitGuest, "did not run", 2},
+		{"b", result{Steps: done}, nil, outcome.ExitGuest, "did not run", 2},
 	} {
 		steps, exit, text := judge(c.name, &c.res, c.err)
 		if exit != c.exit || !strings.Contains(text, c.text) || (c.text == "") != (text == "") || len(steps) != c.n {
@@ -276,7 +282,7 @@ func TestReadSteps(t *testing.T) {
 		t.Fatal(err)
 	}
 	steps, err := readSteps(file)
-	if err != nil || !slices.Equal(steps, []step{{"a/setup", 0, 1.07}, {"a/load", 124, 30}}) {
+	if err != nil || !slices.Equal(steps, []outcome.Step{took("a/setup", 0, 1.07), took("a/load", 124, 30)}) {
 		t.Errorf("steps = %v, %v", steps, err)
 	}
 	if err := os.WriteFile(file, []byte("0 1.07 a/setup\n0 2"), 0o644); err != nil {

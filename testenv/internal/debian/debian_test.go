@@ -27,11 +27,7 @@ func TestParseTable(t *testing.T) {
 }
 
 func TestTree(t *testing.T) {
-	b, err := os.ReadFile("../../kernels")
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, err := ParseTable(string(b))
+	rows, err := Rows()
 	if err != nil {
 		t.Fatal(err)
 	}

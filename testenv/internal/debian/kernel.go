@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/txtrace/txtrace/testenv"
 )
 
 // Row is one line of a kernels table.
@@ -64,6 +66,28 @@ func Find(rows []Row, name string) (Row, error) {
 	}
 	return Row{}, fmt.Errorf("kernel %s: not in testenv/kernels; there is %s, or give a path with a slash",
 		name, strings.Join(names, ", "))
+}
+
+// Rows are the kernels that testenv knows.
+func Rows() ([]Row, error) {
+	table, err := testenv.Files.ReadFile("kernels")
+	if err != nil {
+		return nil, err
+	}
+	return ParseTable(string(table))
+}
+
+// FindRow finds a name among Rows, and the cache.
+func FindRow(name string) (row Row, cache string, err error) {
+	rows, err := Rows()
+	if err != nil {
+		return row, "", err
+	}
+	if row, err = Find(rows, name); err != nil {
+		return row, "", err
+	}
+	cache, err = CacheDir()
+	return row, cache, err
 }
 
 // match returns the names that a pattern matches.
