@@ -11,6 +11,8 @@ MODULES   ?=
 SEED      ?= 1
 # More flags of bin/vm, for make vm; make demo says -q and prints all verdicts.
 VMFLAGS   ?=
+# More flags of bin/matrix, such as -jobs 1, for make matrix.
+MATRIXFLAGS ?=
 # FUZZTIME=30s makes test-fuzz look for new inputs; empty runs the seeds.
 FUZZTIME  ?=
 # How many random cases the tests of the rules play, if not as many as the
@@ -30,7 +32,7 @@ LEFT_OUT := out/left-out.txt
 
 .DEFAULT_GOAL := help
 .PHONY: help generate build check check-go check-c check-generate \
-	test test-setup test-unit test-long test-fuzz test-cli test-vm test-faults bench cost branches demo vm clean install
+	test test-setup test-unit test-long test-fuzz test-cli test-vm test-faults bench cost branches demo vm matrix clean install
 
 help: ## print this
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -130,6 +132,15 @@ vm: build ## one guest: KERNEL=6.1 NIC=e1000e SCENARIO=bulk-udp OUT=out/bulk-udp
 	$(GO) build -o bin/vm ./testenv/vm
 	bin/vm $(if $(VMFLAGS),$(VMFLAGS) )-kernel $(KERNEL) $(if $(MODULES),-modules $(MODULES) )\
 		-nic $(NIC) -scenario $(SCENARIO) -seed $(SEED) -out $(OUT)
+
+MATRIX := out/matrix
+matrix: build ## every kernel with every NIC: KERNELS= NICS= SCENARIOS= SECONDS= RESUME=1
+	@$(GO) run ./testenv/setup demo
+	$(GO) build -o bin/vm ./testenv/vm
+	$(GO) build -o bin/matrix ./testenv/matrix
+	bin/matrix -out $(MATRIX) $(if $(KERNELS),-kernels '$(KERNELS)' )$(if $(MODULES),-modules $(MODULES) )\
+		$(if $(NICS),-nics '$(NICS)' )$(if $(SCENARIOS),-scenarios '$(SCENARIOS)' )\
+		$(if $(SECONDS),-seconds $(SECONDS) )$(if $(RESUME),-resume )$(MATRIXFLAGS)
 
 # Three guests, of which only the last lets BQL see slack: testenv/branches says why.
 BRANCHES := out/branches

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/txtrace/txtrace/testenv/internal/debian"
+)
+
+// TestCells holds how a cell ends for each way in which what it needs may end.
+func TestCells(t *testing.T) {
+	for _, c := range []struct {
+		name, kernel, nic, scenarios string
+		state                        state
+		reasons                      []string // a part of each, in order
+	}{
+		{"all is well", "k", "e1000e", "a b skips", ok, nil},
+		{"a rule fails", "k", "e1000e", "a fails", failed, []string{`fails: D1 broken 2 times: seen\nso`}},
+		{"a load does not run", "k", "e1000e", "breaks a", failed, []string{"breaks: load: exit code 1"}},
+		{"a capture is cut", "k", "e1000e", "cut", failed, []string{"cut: the capture is cut: no footer"}},
+		{"a capture cannot be read", "k", "e1000e", "a unreadable", failed, []string{"unreadable: txtrace verify cannot read the capture: exit code 5"}},
+		{"all are skipped", "k", "e1000e", "skips", skipped, []string{"skips: skipped: not here"}},
+		{"the guest panics", "k", "panics", "a b c d", failed, []string{"b: after ready: guest: panic: Kernel panic", "not played after that: c d"}},
+		{"the disk is full", "k", "full", "a b", failed, []string{"no space left on device", "no result.json: a b"}},
+		{"a module is not built", "k", "gone", "a", skipped, []string{"gcc-99: not on this machine"}},
+		{"the package is gone", "gone", "e1000e", "a", skipped, []string{"linux-image-gone: not in the suite bookworm"}},
+		{"another variant", "k", "e1000e", "open older", failed, []string{"bulk=bytes is found, and the table of kernels says budget"}},
+		{"captures contradict each other", "k", "e1000e", "a older", failed, []string{"older: bulk=bytes, and other captures of this kernel left budget"}},
+		{"a variant is left open", "k", "e1000e", "open", ok, nil},
+		{"a variant is left open by what should decide it", "k", "e1000e", "bulk-udp", failed, []string{"bulk is not decided: bytes|budget are left, budget is expected"}},
+		{"another scenario decides it", "k", "e1000e", "bulk-udp a", ok, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := fakes(t)
+			got := o.player.play(t.Context(), planned{c.kernel, c.nic, words(c.scenarios)})
+			if got.State != c.state || len(got.Reasons) != len(c.reasons) {
+				t.Fatalf("%s: %q; want %s: %q", got.State, got.Reasons, c.state, c.reasons)
+			}
+			for i, want := range c.reasons {
+				if !strings.Contains(got.Reasons[i], want) {
+					t.Errorf("reason %q; want %q", got.Reasons[i], want)
+				}
+			}
+		})
+	}
+}
+
+// TestHang holds that a vm that never ends and does not heed SIGTERM is ended,
+// and what it started with it.
+func TestHang(t *testing.T) {
+	o := fakes(t)
+	o.player.boot, o.player.patience = 300*time.Millisecond, 10*time.Millisecond
+	hung := o.player.play(t.Context(), planned{"k", "hang", []string{"a"}})
+	if hung.State != failed || !strings.Contains(hung.Reasons[0], "not done after 300ms") {
+		t.Errorf("%s: %q", hung.State, hung.Reasons)
+	}
+	lock, err := os.Open(filepath.Join(o.player.out, "lock"))
+	if err == nil {
+		defer lock.Close()
+		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX) // waits for ever if its child lives
+	}
+	if err != nil && !os.IsNotExist(err) {
+		t.Error(err)
+	}
+}
+
+// TestStall holds that a mirror that stalls costs its time once, and that the
+// other kernels are played.
+func TestStall(t *testing.T) {
+	o := fakes(t)
+	o.kernels, o.nics, o.scenarios = []string{"stalls", "k"}, []string{"e1000e", "igb"}, []string{"a"}
+	o.player.fetchLimit = 10 * time.Millisecond
+	fetched := 0
+	fetch := o.player.fetch
+	o.player.fetch = func(ctx context.Context, kernel string) (*source, error) {
+		fetched++
+		return fetch(ctx, kernel)
+	}
+	cells := o.play(t.Context(), new(bytes.Buffer))
+	if len(cells) != 4 || fetched != 2 {
+		t.Fatalf("%d cells, %d kernels fetched", len(cells), fetched)
+	}
+	for _, c := range cells[:2] {
+		if c.State != failed || !strings.Contains(c.Reasons[0], "kernel: not fetched within 10ms") {
+			t.Errorf("%s: %q", c.State, c.Reasons)
+		}
+	}
+	if cells[2].State != ok || cells[3].State != ok || exitCode(cells) != exitFail {
+		t.Errorf("the others: %q %q, exit code %d", cells[2].Reasons, cells[3].Reasons, exitCode(cells))
+	}
+}
+
+func TestExitCode(t *testing.T) {
+	for _, c := range []struct {
+		states string
+		code   int
+	}{{"ok", 0}, {"ok skip", 0}, {"skip", 4}, {"skip fail ok", 1}} {
+		var cells []*cell
+		for _, s := range words(c.states) {
+			cells = append(cells, &cell{State: state(s)})
+		}
+		if got := exitCode(cells); got != c.code {
+			t.Errorf("%s: exit code %d, want %d", c.states, got, c.code)
+		}
+	}
+}
+
+// TestResume holds what an earlier run's cells are good for.
+func TestResume(t *testing.T) {
+	o := fakes(t)
+	runs := func(o *options) string {
+		t.Helper()
+		os.Remove(filepath.Join(o.player.out, "runs"))
+		if err := o.player.resume.know(o.player.vm); err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		o.play(t.Context(), &out)
+		b, err := os.ReadFile(filepath.Join(o.player.out, "runs"))
+		if err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		if taken := strings.Count(out.String(), "taken over"); taken+len(words(strings.ReplaceAll(string(b), "\n", " "))) != len(plan(o.kernels, o.nics, o.scenarios)) {
+			t.Errorf("%d taken over, not played: %s", taken, &out)
+		}
+		return strings.ReplaceAll(string(b), "\n", " ")
+	}
+	again := func(change func(*options)) string {
+		next := *o
+		next.player.resume = resume{wanted: true}
+		next.player.sources = newSources()
+		change(&next)
+		return runs(&next)
+	}
+	o.nics, o.scenarios = []string{"e1000e", "full"}, []string{"a"}
+	if got := runs(o); got != "k-e1000e k-full " {
+		t.Errorf("at first %q", got)
+	}
+	for _, c := range []struct {
+		what   string
+		change func(*options)
+		want   string
+	}{
+		{"resumed", func(*options) {}, "k-full "},
+		{"other programs", func(o *options) { o.player.resume.programs = "x" }, "k-e1000e k-full "},
+		{"the same again", func(o *options) { o.player.resume.programs = "x" }, "k-full "},
+		{"other seconds", func(o *options) { o.player.seconds++ }, "k-e1000e k-full "},
+		{"other scenarios", func(o *options) { o.scenarios = []string{"b"} }, "k-e1000e k-full "},
+		{"not resumed", func(o *options) { o.player.resume.wanted = false; o.scenarios = []string{"b"} }, "k-e1000e k-full "},
+	} {
+		if got := again(c.change); got != c.want {
+			t.Errorf("%s: played %q, want %q", c.what, got, c.want)
+		}
+	}
+}
+
+// opener lets the waiting cell go on once another one is printed.
+type opener struct {
+	bytes.Buffer
+	fifo string
+	err  error
+}
+
+func (w *opener) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte("k igb;")) {
+		w.err = os.WriteFile(w.fifo, []byte("go"), 0o600)
+	}
+	return w.Buffer.Write(p)
+}
+
+// TestOrder holds that cells are printed as they end, and summed up in the
+// order of the plan.
+func TestOrder(t *testing.T) {
+	o := fakes(t)
+	o.jobs, o.nics, o.scenarios = 2, []string{"waits", "igb"}, []string{"a"}
+	w := &opener{fifo: filepath.Join(o.player.out, "fifo")}
+	if err := syscall.Mkfifo(w.fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cells := o.play(t.Context(), w)
+	if w.err != nil {
+		t.Fatal(w.err)
+	}
+	printSummary(w, cells, 90*time.Second)
+	var order []string
+	for line := range strings.Lines(w.String()) {
+		if f := strings.Fields(strings.ReplaceAll(line, ";", "")); len(f) > 2 && (f[1] == "k" || f[0] == "k") {
+			order = append(order, f[slices.Index(f, "k")+1])
+		}
+	}
+	if !slices.Equal(order, []string{"igb", "waits", "waits", "igb"}) {
+		t.Errorf("order %q in\n%s", order, w)
+	}
+	for line := range strings.Lines(w.String()) {
+		if strings.HasPrefix(line, "k ") && len(line) > 101 {
+			t.Errorf("%d columns: %s", len(line), line)
+		}
+	}
+}
+
+// TestPlan holds that the matrix has every kernel, at least three NICs for each,
+// and every scenario but those of faultnic.
+func TestPlan(t *testing.T) {
+	rows, err := debian.Rows()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, r := range rows {
+		names = append(names, r.Name)
+	}
+	count, played := make(map[string]int), make(map[string]bool)
+	for _, p := range plan(names, nil, nil) {
+		count[p.kernel]++
+		for _, s := range p.scenarios {
+			played[s] = true
+		}
+	}
+	for _, n := range names {
+		if count[n] < 3 {
+			t.Errorf("%s: %d NICs", n, count[n])
+		}
+	}
+	entries, err := os.ReadDir("../scenarios")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// everything plays what is in these.
+	within := []string{"tcp-gso", "tcp-small", "tcp-tso"}
+	for _, e := range entries {
+		name := e.Name()
+		if name != "lib.sh" && name != "faults" && !played[name] && !slices.Contains(within, name) {
+			t.Errorf("%s is played nowhere", name)
+		}
+	}
+}
