@@ -45,35 +45,38 @@ type junitMessage struct {
 // GitLab read it: a case for every rule. What is broken as expected is a pass
 // whose output says so, for that XML has no word for it.
 func JUnit(w io.Writer, t Text, v *analysis.Verify, clock capture.Clock, strict bool) error {
-	s := junitSuite{Name: suiteOf(v), Properties: []junitProperty{
-		{"kernel", Clean(strings.TrimSpace(v.Capture.Release + " " + v.Capture.Version))},
-		{"variant", Clean(v.Capture.Variant)},
-		{"lost", strings.Join(lostText(t, v.Lost, v.Capture.Records), "; ")},
-	}}
-	for _, c := range tests(t, v, clock, strict) {
-		k := junitCase{Class: "txtrace", Name: c.id}
-		body := strings.Join(c.shows, "\n")
-		switch c.state {
-		case testFail:
-			s.Failures++
-			k.Failure = &junitMessage{Message: c.why, Type: "rule", Text: body}
-		case testSkip:
-			s.Skipped++
-			k.Skipped = &junitMessage{Message: c.why}
-		case testXfail:
-			k.Out = "expected of this kernel: " + c.why + "\n" + body
-		case testPass:
-			k.Out = strings.TrimSpace(c.why + "\n" + body)
-		}
-		s.Cases = append(s.Cases, k)
+	return suiteOf(t, v, clock, strict).JUnit(w, "rule")
+}
+
+// JUnit writes the tests of the suite, each of which is a what.
+func (s *Suite) JUnit(w io.Writer, what string) error {
+	x := junitSuite{Name: s.Name, Tests: len(s.Tests)}
+	for _, p := range s.Properties {
+		x.Properties = append(x.Properties, junitProperty{p[0], p[1]})
 	}
-	s.Tests = len(s.Cases)
+	for _, c := range s.Tests {
+		k := junitCase{Class: s.Class, Name: c.Name}
+		body := strings.Join(c.Shows, "\n")
+		switch c.State {
+		case TestFail:
+			x.Failures++
+			k.Failure = &junitMessage{Message: c.Why, Type: what, Text: body}
+		case TestSkip:
+			x.Skipped++
+			k.Skipped = &junitMessage{Message: c.Why}
+		case TestXfail:
+			k.Out = "expected of this kernel: " + c.Why + "\n" + body
+		case TestPass:
+			k.Out = strings.TrimSpace(c.Why + "\n" + body)
+		}
+		x.Cases = append(x.Cases, k)
+	}
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
 	}
 	e := xml.NewEncoder(w)
 	e.Indent("", "  ")
-	if err := e.Encode(&s); err != nil {
+	if err := e.Encode(&x); err != nil {
 		return err
 	}
 	_, err := io.WriteString(w, "\n")

@@ -3,7 +3,6 @@
 package report
 
 import (
-	"fmt"
 	"io"
 	"strings"
 
@@ -20,46 +19,47 @@ import (
 // anywhere for a run that was skipped as a whole, and no load exercises every
 // rule. An inconclusive rule is such a skip: that CI knows no third state.
 func TAP(w io.Writer, t Text, v *analysis.Verify, clock capture.Clock, strict bool) error {
-	p := &printer{Text: t, out: w}
-	var run []test
+	return suiteOf(t, v, clock, strict).TAP(w, "rule")
+}
+
+// TAP prints the tests of the suite, each of which is a what.
+func (s *Suite) TAP(w io.Writer, what string) error {
+	p := &printer{out: w}
+	var run []Test
 	var idle []string
-	for i, c := range tests(t, v, clock, strict) {
-		switch v.Rules[i].Verdict {
-		case analysis.VerdictNotExercised, analysis.VerdictNotApplicable:
-			idle = append(idle, c.id)
-		default:
+	for _, c := range s.Tests {
+		if c.Idle {
+			idle = append(idle, c.Name)
+		} else {
 			run = append(run, c)
 		}
 	}
 	p.line("TAP version 13")
 	if len(run) == 0 {
-		p.line("1..0 # SKIP no rule was exercised")
+		p.line("1..0 # SKIP no %s was exercised", what)
 		return p.err
 	}
 	p.line("1..%d", len(run))
-	p.line("# %s", suiteOf(v))
+	p.line("# %s", s.Name)
 	var totals [4]int
 	for i, c := range run {
-		totals[c.state]++
-		for _, l := range c.shows {
+		totals[c.State]++
+		for _, l := range c.Shows {
 			p.line("# %s", l)
 		}
 		result := "ok"
-		if c.state == testFail {
+		if c.State == TestFail {
 			result = "not ok"
 		}
-		word := map[testState]string{testXfail: "XFAIL ", testSkip: "SKIP "}[c.state]
-		p.line("%s %d - %s # %s%s", result, i+1, c.id, word, strings.ReplaceAll(c.why, "#", "no."))
+		word := map[TestState]string{TestXfail: "XFAIL ", TestSkip: "SKIP "}[c.State]
+		p.line("%s %d - %s # %s%s", result, i+1, c.Name, word, strings.ReplaceAll(c.Why, "#", "no."))
 	}
 	if len(idle) > 0 {
 		p.line("# not exercised: %s", strings.Join(idle, " "))
 	}
-	_, err := fmt.Fprintf(w, "# Totals: pass:%d fail:%d xfail:%d xpass:0 skip:%d error:0\n",
-		totals[testPass], totals[testFail], totals[testXfail], totals[testSkip])
-	if p.err != nil {
-		return p.err
-	}
-	return err
+	p.line("# Totals: pass:%d fail:%d xfail:%d xpass:0 skip:%d error:0",
+		totals[TestPass], totals[TestFail], totals[TestXfail], totals[TestSkip])
+	return p.err
 }
 
 // TAPExit is the exit code beside a TAP: what was inconclusive was skipped.

@@ -10,61 +10,83 @@ import (
 	"github.com/txtrace/txtrace/internal/capture"
 )
 
-// What a CI system makes of a rule.
-type testState int
+// TestState is what a CI system makes of a test.
+type TestState int
 
+// The states of tests.
 const (
-	testPass testState = iota
-	testFail
-	testXfail // broken, as is expected of this kernel: a variant that lacks a fix
-	testSkip
+	TestPass TestState = iota
+	TestFail
+	TestXfail // broken, as is expected of this kernel: a variant that lacks a fix
+	TestSkip
 )
 
-// test is a rule as a CI system sees it.
-type test struct {
-	id    string
-	state testState
-	why   string   // counts, or why it was skipped
-	shows []string // evidence, a line each
+// Test is a rule, or something else that was checked, as a CI system sees it.
+// All its text is clean.
+type Test struct {
+	Name  string
+	State TestState
+	Idle  bool     // a skip for which nothing was there to look at
+	Why   string   // counts, or why it was skipped
+	Shows []string // evidence, a line each
 }
 
-// tests are the rules as cases of a test suite. Decision: a suspect is a pass
-// that says so, for nobody saw a rule broken, and an inconclusive rule is
-// skipped, for CI knows no third state; under strict both fail, as they do for
-// the exit code. A rule that was not exercised, or could not be, is skipped.
-func tests(t Text, v *analysis.Verify, clock capture.Clock, strict bool) []test {
-	list := make([]test, 0, len(v.Rules))
+// Suite is what was checked, as TAP and JUnit write it.
+type Suite struct {
+	Name       string
+	Class      string      // of the tests, in JUnit
+	Properties [][2]string // name and value, in JUnit
+	Tests      []Test
+}
+
+// suiteOf makes a suite of a verdict, whose tests are the rules. Decision: a
+// suspect is a pass that says so, for nobody saw a rule broken, and an
+// inconclusive rule is skipped, for CI knows no third state; under strict both
+// fail, as they do for the exit code. A rule that was not exercised, or could not
+// be, is skipped.
+func suiteOf(t Text, v *analysis.Verify, clock capture.Clock, strict bool) *Suite {
+	list := make([]Test, 0, len(v.Rules))
 	for i := range v.Rules {
 		r := &v.Rules[i]
-		c := test{id: Clean(r.ID), why: ruleCounts(t, r)}
+		c := Test{Name: Clean(r.ID), Why: ruleCounts(t, r)}
 		switch r.Verdict {
 		case analysis.VerdictFail:
-			c.state = testFail
+			c.State = TestFail
 		case analysis.VerdictSuspect:
-			c.why = "suspect: " + c.why
+			c.Why = "suspect: " + c.Why
 			if strict {
-				c.state = testFail
+				c.State = TestFail
 			}
 		case analysis.VerdictExpected:
-			c.state = testXfail
+			c.State = TestXfail
 		case analysis.VerdictInconclusive:
-			c.state, c.why = testSkip, "inconclusive: "+c.why
+			c.State, c.Why = TestSkip, "inconclusive: "+c.Why
 			if strict {
-				c.state = testFail
+				c.State = TestFail
 			}
 		case analysis.VerdictNotExercised, analysis.VerdictNotApplicable:
-			c.state, c.why = testSkip, strings.ReplaceAll(string(r.Verdict), "_", " ")
+			c.State, c.Idle, c.Why = TestSkip, true, strings.ReplaceAll(string(r.Verdict), "_", " ")
 			if r.Reason != "" {
-				c.why += ": " + r.Reason
+				c.Why += ": " + r.Reason
 			}
 		}
-		c.why = Clean(c.why)
-		if c.state == testFail || r.Verdict == analysis.VerdictSuspect || r.Verdict == analysis.VerdictExpected {
-			c.shows = shows(t, r, clock)
+		c.Why = Clean(c.Why)
+		if c.State == TestFail || r.Verdict == analysis.VerdictSuspect || r.Verdict == analysis.VerdictExpected {
+			c.Shows = shows(t, r, clock)
 		}
 		list = append(list, c)
 	}
-	return list
+	c := v.Capture
+	return &Suite{
+		Name:  Clean(strings.TrimSpace("txtrace verify, kernel " + c.Release + ", variant " + c.Variant)),
+		Class: "txtrace",
+		Properties: [][2]string{
+			{"kernel", Clean(strings.TrimSpace(c.Release + " " + c.Version))},
+			{"variant", Clean(c.Variant)},
+			{"lost", strings.Join(lostText(t, v.Lost, c.Records), "; ")},
+		},
+		Tests: list,
+	}
 }
 
 func shows(t Text, r *analysis.RuleVerdict, clock capture.Clock) []string {
@@ -81,10 +103,4 @@ func shows(t Text, r *analysis.RuleVerdict, clock capture.Clock) []string {
 		}
 	}
 	return append(lines, Clean("explained by: txtrace rules "+r.ID))
-}
-
-// suiteOf names what was checked.
-func suiteOf(v *analysis.Verify) string {
-	c := v.Capture
-	return Clean(strings.TrimSpace("txtrace verify, kernel " + c.Release + ", variant " + c.Variant))
 }
