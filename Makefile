@@ -140,7 +140,7 @@ matrix: build ## every kernel with every NIC: KERNELS= NICS= SCENARIOS= SECONDS=
 	$(GO) build -o bin/matrix ./testenv/matrix
 	bin/matrix -out $(MATRIX) $(if $(KERNELS),-kernels '$(KERNELS)' )$(if $(MODULES),-modules $(MODULES) )\
 		$(if $(NICS),-nics '$(NICS)' )$(if $(SCENARIOS),-scenarios '$(SCENARIOS)' )\
-		$(if $(SECONDS),-seconds $(SECONDS) )$(if $(RESUME),-resume )$(MATRIXFLAGS)
+		$(if $(SECONDS),-seconds $(SECONDS) )$(if $(RESUME),-resume $(RESUME) )$(MATRIXFLAGS)
 
 # Three guests, of which only the last lets BQL see slack: testenv/branches says why.
 BRANCHES := out/branches

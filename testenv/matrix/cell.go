@@ -29,7 +29,10 @@ type cell struct {
 	Kernel  string `json:"kernel"`
 	Release string `json:"release,omitempty"`
 	NIC     string `json:"nic"`
+	As      string `json:"as,omitempty"` // the folder of the cell whose boot is this one's, too
 
+	Exit    int      `json:"exit"`           // vm's
+	Says    string   `json:"says,omitempty"` // its last word
 	State   state    `json:"state"`
 	Reasons []string `json:"reasons,omitempty"` // why it failed or was skipped
 	Played  []string `json:"played"`            // scenarios
@@ -42,9 +45,10 @@ type cell struct {
 	Advanced  uint64                   `json:"advanced_bytes"` // completed, on queues with BQL
 	Decided   uint64                   `json:"decided_bytes"`  // of these, by B13
 
-	Variants []variant `json:"variants"`           // what the captures leave
-	Warnings []string  `json:"warnings,omitempty"` // the kernel's own
-	Seconds  float64   `json:"seconds"`
+	Expect   map[string]string `json:"expect,omitempty"`   // variants by switch, of the table of kernels
+	Variants []variant         `json:"variants"`           // what the captures leave
+	Warnings []string          `json:"warnings,omitempty"` // the kernel's own
+	Seconds  float64           `json:"seconds"`
 
 	tookOver bool // from an earlier run
 	cutShort bool // the guest ended before its scenarios

@@ -161,10 +161,11 @@ func fakes(t *testing.T) *options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &options{kernels: []string{"k"}, jobs: 1, player: player{
+	o := &options{kernels: []string{"k"}, jobs: 1, player: &player{
 		vm: self, txtrace: self, out: t.TempDir(), seconds: 1,
-		boot: time.Hour, patience: time.Minute, fetchLimit: time.Hour, sources: newSources(),
+		limit: time.Hour, patience: time.Minute, fetchLimit: time.Hour,
 	}}
+	o.player.ready()
 	o.player.fetch = func(ctx context.Context, kernel string) (*source, error) {
 		switch kernel {
 		case "gone":
@@ -173,7 +174,7 @@ func fakes(t *testing.T) *options {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}
-		return &source{expect: map[string]string{"bulk": "budget"}, digest: kernel}, nil
+		return &source{expect: map[string]string{"bulk": "budget"}, digest: strings.TrimPrefix(kernel, "same-as-")}, nil
 	}
 	return o
 }

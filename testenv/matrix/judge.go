@@ -18,8 +18,8 @@ import (
 )
 
 // judge reads what vm left of each scenario, and returns those of which it left
-// nothing. expect are the variants that the table of kernels names.
-func (c *cell) judge(dir string, scenarios []string, expect map[string]string) (missing []string) {
+// nothing.
+func (c *cell) judge(dir string, scenarios []string) (missing []string) {
 	var after []string
 	for _, name := range scenarios {
 		o, err := outcome.Read(outcome.Dir(dir, scenarios, name))
@@ -38,7 +38,7 @@ func (c *cell) judge(dir string, scenarios []string, expect map[string]string) (
 	if len(after) > 0 {
 		c.fail("not played after that: %s", strings.Join(after, " "))
 	}
-	c.hold(expect)
+	c.hold()
 	return missing
 }
 
@@ -124,23 +124,16 @@ func (c *cell) capture(name string, v *analysis.Verify, r *report.Report) {
 	}
 }
 
-// leave intersects what is left of a switch with what one capture leaves.
+// leave narrows what is left of a switch to what one capture leaves.
 func (c *cell) leave(name string, s *analysis.VariantState) {
-	i := slices.IndexFunc(c.Variants, func(v variant) bool { return v.Switch == s.Switch })
-	if i < 0 {
-		i = len(c.Variants)
-		c.Variants = append(c.Variants, variant{s.Switch, slices.Clone(s.Left)})
-	}
-	v := &c.Variants[i]
-	both := slices.DeleteFunc(slices.Clone(v.Left), func(l string) bool { return !slices.Contains(s.Left, l) })
-	switch {
-	case len(s.Left) == 0:
+	if len(s.Left) == 0 {
 		c.fail("%s: %s: what is seen contradicts every variant", name, s.Switch)
-	case len(both) == 0:
+		return
+	}
+	var before []string
+	if c.Variants, before = leave(c.Variants, variant{s.Switch, s.Left}); len(before) > 0 {
 		c.fail("%s: %s=%s, and other captures of this kernel left %s",
-			name, s.Switch, strings.Join(s.Left, "|"), strings.Join(v.Left, "|"))
-	default:
-		v.Left = both
+			name, s.Switch, strings.Join(s.Left, "|"), strings.Join(before, "|"))
 	}
 }
 
@@ -152,9 +145,9 @@ var deciders = map[string][]string{
 }
 
 // hold compares what is left with the variants that are expected.
-func (c *cell) hold(expect map[string]string) {
+func (c *cell) hold() {
 	for _, v := range c.Variants {
-		want, ok := expect[v.Switch]
+		want, ok := c.Expect[v.Switch]
 		switch {
 		case !ok:
 		case !slices.Contains(v.Left, want):

@@ -44,7 +44,8 @@ const exitFail = 1
 type options struct {
 	kernels, nics, scenarios []string
 	jobs                     int
-	player                   player
+	format                   string
+	player                   *player
 }
 
 func main() {
@@ -58,8 +59,8 @@ func main() {
 }
 
 func parse(args []string) (*options, error) {
-	var o options
-	p := &o.player
+	p := new(player)
+	o := options{player: p}
 	fs := flag.NewFlagSet("matrix", flag.ContinueOnError)
 	list := func(to *[]string, name, usage string) {
 		fs.Func(name, usage+", with commas or spaces", func(s string) error {
@@ -75,13 +76,14 @@ func parse(args []string) (*options, error) {
 	fs.StringVar(&p.out, "out", "out/matrix", "folder for the cells")
 	fs.StringVar(&p.vm, "vm", "bin/vm", "what boots a guest")
 	fs.StringVar(&p.txtrace, "txtrace", "bin/txtrace", "the txtrace that records and verifies")
+	fs.StringVar(&o.format, "format", "text", "of the summary: text, tap or junit; then cells are printed to stderr as they end")
 	fs.IntVar(&p.seconds, "seconds", 2, "how long each load lasts")
 	fs.IntVar(&p.seed, "seed", 1, "of the loads")
 	fs.IntVar(&o.jobs, "jobs", 2, "guests at once")
-	fs.DurationVar(&p.boot, "limit", 12*time.Minute, "of one guest")
+	fs.DurationVar(&p.limit, "limit", 12*time.Minute, "of one guest")
 	fs.DurationVar(&p.grace, "grace", 4*time.Minute, "of what is done for a cell besides")
 	fs.DurationVar(&p.fetchLimit, "fetch-limit", 5*time.Minute, "of fetching one kernel")
-	fs.BoolVar(&p.resume.wanted, "resume", false, "take over cells that ended well in an earlier run of the same programs")
+	fs.StringVar(&p.resume.what, "resume", "", "take over cells of an earlier run of the same programs: 1 for those that ended well, all for all that ended")
 	fs.SetOutput(io.Discard)
 	if err := fs.Parse(args); errors.Is(err, flag.ErrHelp) {
 		fs.SetOutput(os.Stdout)
@@ -93,6 +95,10 @@ func parse(args []string) (*options, error) {
 	switch {
 	case fs.NArg() > 0:
 		return nil, fmt.Errorf("%s: not a flag", fs.Arg(0))
+	case !slices.Contains([]string{"text", "tap", "junit"}, o.format):
+		return nil, fmt.Errorf("-format %s: it is text, tap or junit", o.format)
+	case !slices.Contains([]string{"", "1", "all"}, p.resume.what):
+		return nil, fmt.Errorf("-resume %s: it is 1 or all", p.resume.what)
 	case o.jobs < 1:
 		return nil, errors.New("-jobs: at least 1")
 	}
@@ -117,7 +123,8 @@ func parse(args []string) (*options, error) {
 			return nil, err
 		}
 	}
-	p.patience, p.fetch, p.sources = 15*time.Second, fetch, newSources()
+	p.patience, p.fetch = 15*time.Second, fetch
+	p.ready()
 	return &o, nil
 }
 
@@ -133,12 +140,24 @@ func run(ctx context.Context, args []string, stdout io.Writer) (int, error) {
 		return outcome.ExitUsage, err
 	}
 	start := time.Now()
-	cells := o.play(ctx, stdout)
-	printSummary(stdout, cells, time.Since(start))
-	if ctx.Err() != nil {
-		return outcome.ExitSignal, errors.New("interrupted; -resume goes on")
+	ends := stdout
+	if o.format != "text" {
+		ends = os.Stderr
 	}
-	return exitCode(cells), nil
+	cells := o.play(ctx, ends)
+	rows := rowsOf(cells)
+	switch o.format {
+	case "tap":
+		err = suite(cells, rows).TAP(stdout, "cell")
+	case "junit":
+		err = suite(cells, rows).JUnit(stdout, "cell")
+	default:
+		printSummary(stdout, cells, rows, time.Since(start))
+	}
+	if ctx.Err() != nil {
+		return outcome.ExitSignal, errors.New("interrupted; -resume 1 goes on")
+	}
+	return exitCode(cells, rows), err
 }
 
 // play plays the cells of the plan, prints each as it ends, and returns those
@@ -179,7 +198,10 @@ func (o *options) play(ctx context.Context, stdout io.Writer) []*cell {
 	return cells
 }
 
-func exitCode(cells []*cell) int {
+func exitCode(cells []*cell, rows []*row) int {
+	if slices.ContainsFunc(rows, func(r *row) bool { return len(r.contradictions) > 0 }) {
+		return exitFail
+	}
 	code := outcome.ExitSkip
 	for _, c := range cells {
 		switch c.State {

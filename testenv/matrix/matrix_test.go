@@ -58,7 +58,7 @@ func TestCells(t *testing.T) {
 // and what it started with it.
 func TestHang(t *testing.T) {
 	o := fakes(t)
-	o.player.boot, o.player.patience = 300*time.Millisecond, 10*time.Millisecond
+	o.player.limit, o.player.patience = 300*time.Millisecond, 10*time.Millisecond
 	hung := o.player.play(t.Context(), planned{"k", "hang", []string{"a"}})
 	if hung.State != failed || !strings.Contains(hung.Reasons[0], "not done after 300ms") {
 		t.Errorf("%s: %q", hung.State, hung.Reasons)
@@ -94,8 +94,8 @@ func TestStall(t *testing.T) {
 			t.Errorf("%s: %q", c.State, c.Reasons)
 		}
 	}
-	if cells[2].State != ok || cells[3].State != ok || exitCode(cells) != exitFail {
-		t.Errorf("the others: %q %q, exit code %d", cells[2].Reasons, cells[3].Reasons, exitCode(cells))
+	if cells[2].State != ok || cells[3].State != ok || exitCode(cells, nil) != exitFail {
+		t.Errorf("the others: %q %q, exit code %d", cells[2].Reasons, cells[3].Reasons, exitCode(cells, nil))
 	}
 }
 
@@ -108,7 +108,7 @@ func TestExitCode(t *testing.T) {
 		for _, s := range words(c.states) {
 			cells = append(cells, &cell{State: state(s)})
 		}
-		if got := exitCode(cells); got != c.code {
+		if got := exitCode(cells, nil); got != c.code {
 			t.Errorf("%s: exit code %d, want %d", c.states, got, c.code)
 		}
 	}
@@ -135,11 +135,11 @@ func TestResume(t *testing.T) {
 		return strings.ReplaceAll(string(b), "\n", " ")
 	}
 	again := func(change func(*options)) string {
-		next := *o
-		next.player.resume = resume{wanted: true}
-		next.player.sources = newSources()
-		change(&next)
-		return runs(&next)
+		next := fakes(t)
+		next.nics, next.scenarios, next.player.out = o.nics, o.scenarios, o.player.out
+		next.player.resume.what = "1"
+		change(next)
+		return runs(next)
 	}
 	o.nics, o.scenarios = []string{"e1000e", "full"}, []string{"a"}
 	if got := runs(o); got != "k-e1000e k-full " {
@@ -151,15 +151,63 @@ func TestResume(t *testing.T) {
 		want   string
 	}{
 		{"resumed", func(*options) {}, "k-full "},
+		{"all that ended", func(o *options) { o.player.resume.what = "all" }, ""},
 		{"other programs", func(o *options) { o.player.resume.programs = "x" }, "k-e1000e k-full "},
 		{"the same again", func(o *options) { o.player.resume.programs = "x" }, "k-full "},
 		{"other seconds", func(o *options) { o.player.seconds++ }, "k-e1000e k-full "},
 		{"other scenarios", func(o *options) { o.scenarios = []string{"b"} }, "k-e1000e k-full "},
-		{"not resumed", func(o *options) { o.player.resume.wanted = false; o.scenarios = []string{"b"} }, "k-e1000e k-full "},
+		{"not resumed", func(o *options) { o.player.resume.what = ""; o.scenarios = []string{"b"} }, "k-e1000e k-full "},
 	} {
 		if got := again(c.change); got != c.want {
 			t.Errorf("%s: played %q, want %q", c.what, got, c.want)
 		}
+	}
+}
+
+// TestTwins holds that rows of the same image are booted once, and each held to
+// its own variants.
+func TestTwins(t *testing.T) {
+	o := fakes(t)
+	o.jobs, o.kernels, o.nics, o.scenarios = 2, []string{"k", "same-as-k", "older"}, []string{"e1000e"}, []string{"a"}
+	fetch := o.player.fetch
+	o.player.fetch = func(ctx context.Context, kernel string) (*source, error) {
+		src, err := fetch(ctx, kernel)
+		if kernel == "same-as-k" {
+			src.expect = map[string]string{"bulk": "bytes"}
+		}
+		return src, err
+	}
+	cells := o.play(t.Context(), new(bytes.Buffer))
+	runs, err := os.ReadFile(filepath.Join(o.player.out, "runs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := len(words(strings.ReplaceAll(string(runs), "\n", " "))); got != 2 {
+		t.Errorf("%d boots: %s", got, runs)
+	}
+	own, other := cells[0], cells[1]
+	if other.As == "" {
+		own, other = other, own // it came first
+	}
+	if own.As != "" || other.As == "" || cells[0].State != ok || cells[1].State != failed || cells[2].As != "" {
+		t.Errorf("%+v\n%+v\n%+v", cells[0], cells[1], cells[2])
+	}
+}
+
+// TestKernels holds that a kernel's cells may not contradict each other.
+func TestKernels(t *testing.T) {
+	with := func(kernel, nic string, left ...string) *cell {
+		return &cell{Kernel: kernel, NIC: nic, Played: []string{"a"}, Variants: []variant{{"bulk", left}}}
+	}
+	rows := rowsOf([]*cell{
+		with("a", "x", "one", "bytes", "budget"), with("a", "y", "bytes", "budget"), {Kernel: "a", NIC: "z"}, with("a", "w", "one", "budget"),
+		with("b", "x", "bytes"), with("b", "y", "budget"), with("c", "x", "budget"),
+	})
+	if len(rows) != 3 || !slices.Equal(rows[0].variants[0].Left, []string{"budget"}) || len(rows[0].contradictions) != 0 {
+		t.Errorf("%+v", rows)
+	}
+	if got := rows[1].contradictions; !slices.Equal(got, []string{"bulk=budget with y, bytes with others"}) {
+		t.Errorf("%q", got)
 	}
 }
 
@@ -190,7 +238,7 @@ func TestOrder(t *testing.T) {
 	if w.err != nil {
 		t.Fatal(w.err)
 	}
-	printSummary(w, cells, 90*time.Second)
+	printSummary(w, cells, rowsOf(cells), 90*time.Second)
 	var order []string
 	for line := range strings.Lines(w.String()) {
 		if f := strings.Fields(strings.ReplaceAll(line, ";", "")); len(f) > 2 && (f[1] == "k" || f[0] == "k") {
@@ -241,5 +289,65 @@ func TestPlan(t *testing.T) {
 		if name != "lib.sh" && name != "faults" && !played[name] && !slices.Contains(within, name) {
 			t.Errorf("%s is played nowhere", name)
 		}
+	}
+}
+
+// TestSuite holds what a CI system is told: a failed cell is a failed test, and
+// one that was skipped makes no skip of the whole.
+func TestSuite(t *testing.T) {
+	cells := []*cell{
+		{Kernel: "a", NIC: "x", State: ok, Played: []string{"s"}, Variants: []variant{{"bulk", []string{"bytes"}}}},
+		{Kernel: "a", NIC: "y", State: failed, Reasons: []string{"s: D1 broken"}, Played: []string{"s"}, Variants: []variant{{"bulk", []string{"budget"}}}},
+		{Kernel: "b", NIC: "x", State: skipped, Reasons: []string{"gone"}},
+	}
+	var out bytes.Buffer
+	if err := suite(cells, rowsOf(cells)).TAP(&out, "cell"); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"1..3\n", "\nok 1 - a x # ", "# s: D1 broken\nnot ok 2 - a y # ", "\nnot ok 3 - a variants # ",
+		"# not exercised: b x\n", "pass:1 fail:2 xfail:0 xpass:0 skip:0 error:0"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, &out)
+		}
+	}
+	if strings.Contains(out.String(), "SKIP") {
+		t.Errorf("a skip in\n%s", &out)
+	}
+	out.Reset()
+	if err := suite(cells, rowsOf(cells)).JUnit(&out, "cell"); err != nil {
+		t.Fatal(err)
+	}
+	if want := `name="txtrace matrix" tests="4" failures="2" errors="0" skipped="1"`; !strings.Contains(out.String(), want) {
+		t.Errorf("no %s in\n%s", want, &out)
+	}
+}
+
+func TestParse(t *testing.T) {
+	o, err := parse(strings.Fields("-kernels 6.1,./bzImage -nics igb"))
+	if err != nil || !slices.Equal(o.kernels, []string{"6.1", "./bzImage"}) || !slices.Equal(o.nics, []string{"igb"}) {
+		t.Errorf("%+v, %v", o, err)
+	}
+	if o, err := parse(nil); err != nil || len(o.kernels) < 8 {
+		t.Errorf("%+v, %v", o, err)
+	}
+	for args, want := range map[string]string{
+		"-kernels 2.4": "6.12.43", "-format html": "junit", "-resume maybe": "all", "-jobs 0": "at least 1", "6.1": "not a flag",
+	} {
+		if _, err := parse(strings.Fields(args)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want one with %q", args, err, want)
+		}
+	}
+}
+
+// TestUnwritable holds that a cell that cannot write its own folder says so.
+func TestUnwritable(t *testing.T) {
+	o := fakes(t)
+	if err := os.WriteFile(filepath.Join(o.player.out, "k-igb"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	o.player.out = filepath.Join(o.player.out, "k-igb")
+	c := o.player.play(t.Context(), planned{"k", "igb", []string{"a"}})
+	if c.State != failed || !strings.Contains(c.Reasons[0], "not a directory") {
+		t.Errorf("%s: %q", c.State, c.Reasons)
 	}
 }

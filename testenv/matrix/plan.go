@@ -2,7 +2,10 @@
 
 package main
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // nic is a column of the matrix.
 type nic struct {
@@ -10,20 +13,18 @@ type nic struct {
 	scenarios []string
 }
 
-// every scenario but faults is somewhere in the matrix: what needs a driver is
-// played on all, what does not on one or two. everything plays the loads of
-// five others in one capture.
+// Every scenario but faults is somewhere in the matrix. Most loads do not care
+// for the driver, so all NICs play few, and the others are shared out. everything
+// plays the loads of paced, bulk-udp and the three of TCP in one capture.
 var (
-	core   = []string{"bulk-udp", "everything", "mixed", "tcp-rr"}
-	shared = []string{"htb"}            // a root over all queues
-	alone  = []string{"paced", "lives"} // see more when they are alone
+	core = []string{"bulk-udp", "everything"}
 
 	nics = []nic{
-		{"e1000e", join(core, shared, alone, []string{"bounds", "bursts", "changes", "dummy", "owners"})},
-		{"igb", join(core, shared, alone, []string{"queues", "churn"})},
-		{"virtio", join(core, alone)},
-		{"vmxnet3", core},
-		{"veth", join(core, []string{"noqueue", "veth-full", "churn"})},
+		{"e1000e", join(core, "mixed", "tcp-rr", "htb", "lives", "bounds", "bursts", "changes", "dummy", "owners")},
+		{"igb", join(core, "mixed", "htb", "queues", "churn")},
+		{"virtio", join(core, "mixed", "tcp-rr")},
+		{"rtl8139", join(core, "tcp-rr")},
+		{"veth", join(core, "mixed", "paced", "noqueue", "veth-full", "churn")},
 	}
 )
 
@@ -34,13 +35,7 @@ var shorter = map[string][]string{
 	"6.12-rt": {"e1000e", "igb", "veth"},
 }
 
-func join(lists ...[]string) []string {
-	var all []string
-	for _, l := range lists {
-		all = append(all, l...)
-	}
-	return all
-}
+func join(list []string, more ...string) []string { return append(slices.Clip(list), more...) }
 
 // planned is a cell to be played.
 type planned struct {

@@ -9,38 +9,43 @@ import (
 	"time"
 
 	"github.com/txtrace/txtrace/internal/analysis"
+	"github.com/txtrace/txtrace/internal/report"
 )
 
-// printCell prints a cell in a line, and below it what it should be looked at for.
+// printCell prints a cell in a line, and below it what should be looked at.
 func printCell(w io.Writer, c *cell) {
-	fmt.Fprintf(w, "%s\n", line(c))
+	fmt.Fprintf(w, "%-4s %s %s; %s\n", c.State, c.Kernel, c.NIC, strings.Join(facts(c), "; "))
 	for _, d := range details(c) {
-		fmt.Fprintf(w, "    %s\n", d)
+		fmt.Fprintf(w, "     %s\n", d)
 	}
 }
 
-func line(c *cell) string {
-	words := []string{fmt.Sprintf("%-4s %s %s", c.State, c.Kernel, c.NIC)}
+// facts are what a cell showed, in words.
+func facts(c *cell) []string {
+	var words []string
 	add := func(format string, args ...any) { words = append(words, fmt.Sprintf(format, args...)) }
 	if c.Release != "" {
-		add("%s", c.Release)
+		add("%s", report.Clean(c.Release))
 	}
 	if c.tookOver {
 		add("taken over")
 	}
+	if c.As != "" {
+		add("booted as %s", c.As)
+	}
 	if len(c.Played)+len(c.Skipped) > 0 {
-		add("%d scenarios, %d skipped", len(c.Played), len(c.Skipped))
+		add("scenarios %d, skipped %d", len(c.Played), len(c.Skipped))
 	}
 	if len(c.Played) > 0 {
-		add("pass %d, expected %d, suspect %d, inconclusive %d, fail %d",
-			c.Verdicts[analysis.VerdictPass], c.Verdicts[analysis.VerdictExpected], c.Verdicts[analysis.VerdictSuspect],
-			c.Verdicts[analysis.VerdictInconclusive], c.Verdicts[analysis.VerdictFail])
+		v := c.Verdicts
+		add("pass %d, expected %d, suspect %d, inconclusive %d, fail %d", v[analysis.VerdictPass], v[analysis.VerdictExpected],
+			v[analysis.VerdictSuspect], v[analysis.VerdictInconclusive], v[analysis.VerdictFail])
 		add("undecided %s", share(c.Undecided, c.Instances))
-		add("B13 %s", share(c.Decided, c.Advanced))
-		add("%s", found(c))
+		add("B13 decided %s", share(c.Decided, c.Advanced))
+		add("found %s", found(c.Variants, variant.proven))
 	}
 	add("%.0f s", c.Seconds)
-	return strings.Join(words, "; ")
+	return words
 }
 
 // details are why a cell ended as it did, what is suspect, and the kernel's own
@@ -49,41 +54,66 @@ func details(c *cell) []string {
 	lines := append([]string{}, c.Reasons...)
 	lines = append(lines, c.Suspects...)
 	for _, w := range c.Warnings {
-		lines = append(lines, "the kernel says: "+w)
+		lines = append(lines, "the kernel says: "+report.Clean(w))
 	}
 	return lines
 }
 
-// found are the variants that the captures prove.
-func found(c *cell) string {
+// found spells the variants that are wanted.
+func found(variants []variant, wanted func(variant) bool) string {
 	var words []string
-	for _, v := range c.Variants {
-		if v.proven() {
-			words = append(words, v.Switch+"="+v.Left[0])
+	for _, v := range variants {
+		if wanted(v) {
+			words = append(words, v.Switch+"="+strings.Join(v.Left, "|"))
 		}
+	}
+	if len(words) == 0 {
+		return "-"
 	}
 	return strings.Join(words, " ")
 }
 
-// share is n of all in percent, or a dash where there is nothing.
+// share is n of all in percent, cut so that only all of it is 100, or a dash
+// where there is nothing.
 func share(n, all uint64) string {
 	if all == 0 {
 		return "-"
 	}
-	return fmt.Sprintf("%.2f %%", 100*float64(n)/float64(all))
+	hundredths := n * 10000 / all
+	return fmt.Sprintf("%d.%02d %%", hundredths/100, hundredths%100)
 }
 
-// printSummary prints a table of all cells and their number by how they ended.
-func printSummary(w io.Writer, cells []*cell, took time.Duration) {
-	fmt.Fprintf(w, "\n%-9s %-8s %-4s %6s %4s %5s %5s %4s %6s %4s %9s %8s %5s\n", "kernel", "nic", "", "played", "skip",
-		"pass", "pass*", "susp", "inconc", "fail", "undecided", "B13", "s")
+// printSummary prints a table of all cells, one of the kernels with what all
+// their captures leave of the switches, and how many cells ended how.
+func printSummary(w io.Writer, cells []*cell, rows []*row, took time.Duration) {
+	const form = "%-10s%-9s%-5s%6s%5s%7s%6s%8s%7s%5s%10s%9s%6s\n"
+	fmt.Fprintf(w, "\n"+form, "kernel", "nic", "", "played", "skip",
+		"pass", "pass*", "suspect", "inconc", "fail", "undecided", "B13", "s")
 	count := make(map[state]int)
+	taken := 0
 	for _, c := range cells {
 		count[c.State]++
-		v := c.Verdicts
-		fmt.Fprintf(w, "%-9s %-8s %-4s %6d %4d %5d %5d %4d %6d %4d %9s %8s %5.0f\n", c.Kernel, c.NIC, c.State,
-			len(c.Played), len(c.Skipped), v[analysis.VerdictPass], v[analysis.VerdictExpected], v[analysis.VerdictSuspect],
-			v[analysis.VerdictInconclusive], v[analysis.VerdictFail], share(c.Undecided, c.Instances), share(c.Decided, c.Advanced), c.Seconds)
+		if c.tookOver {
+			taken++
+		}
+		n := func(v analysis.Verdict) string { return fmt.Sprint(c.Verdicts[v]) }
+		fmt.Fprintf(w, form, c.Kernel, c.NIC, c.State, fmt.Sprint(len(c.Played)), fmt.Sprint(len(c.Skipped)),
+			n(analysis.VerdictPass), n(analysis.VerdictExpected), n(analysis.VerdictSuspect), n(analysis.VerdictInconclusive),
+			n(analysis.VerdictFail), share(c.Undecided, c.Instances), share(c.Decided, c.Advanced), fmt.Sprintf("%.0f", c.Seconds))
 	}
-	fmt.Fprintf(w, "\n%d cells: %d ok, %d failed, %d skipped; %v\n", len(cells), count[ok], count[failed], count[skipped], took.Round(time.Second))
+	for _, r := range rows {
+		fmt.Fprintf(w, "\n%-10s%s\n", r.kernel, report.Clean(r.release))
+		fmt.Fprintf(w, "  proven  %s\n", found(r.variants, variant.proven))
+		for _, l := range r.contradictions {
+			fmt.Fprintf(w, "  against %s\n", l)
+		}
+		for _, l := range r.open {
+			fmt.Fprintf(w, "  open    %s\n", l)
+		}
+	}
+	fmt.Fprintf(w, "\n%d cells: %d ok, %d failed, %d skipped", len(cells), count[ok], count[failed], count[skipped])
+	if taken > 0 {
+		fmt.Fprintf(w, "; %d of them taken over", taken)
+	}
+	fmt.Fprintf(w, "; %v\n", took.Round(time.Second))
 }

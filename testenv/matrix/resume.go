@@ -11,21 +11,17 @@ import (
 	"strings"
 )
 
-// resume makes a player take over cells of an earlier run: those that ended
-// well, of the same programs, kernel, scenarios and settings. The scripts of the
-// guest are in vm.
+// resume makes a player take over boots of an earlier run, of the same programs,
+// kernel, scenarios and settings; the scripts of the guest are in vm. What they
+// left is judged anew.
 type resume struct {
-	wanted   bool
+	what     string // "", "1" for cells that ended well, "all" for all that ended
 	programs string // a digest
 }
 
 // know digests the programs that play, once.
 func (r *resume) know(paths ...string) error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	for _, path := range append(paths, self) {
+	for _, path := range paths {
 		sum, err := digest(path)
 		if err != nil {
 			return fmt.Errorf("%w: make matrix builds it", err)
@@ -35,23 +31,26 @@ func (r *resume) know(paths ...string) error {
 	return nil
 }
 
-// key names all that a cell depends on.
+// with names all that a boot depends on.
+func (p *player) with(t planned, src *source) string {
+	return strings.Join([]string{p.resume.programs, src.digest, p.modules, t.nic, strings.Join(t.scenarios, ","),
+		fmt.Sprint(p.seconds, p.seed)}, "\n")
+}
+
+// key is with for cell.json.
 func (p *player) key(t planned, src *source) string {
-	all := strings.Join([]string{p.resume.programs, src.digest, t.kernel, p.modules, t.nic,
-		strings.Join(t.scenarios, ","), fmt.Sprint(p.seconds, p.seed), fmt.Sprint(src.expect)}, "\n")
-	return fmt.Sprintf("%x", sha256.Sum256([]byte(all)))
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(p.with(t, src))))
 }
 
 // takeOver returns the cell of an earlier run, or nil.
 func (p *player) takeOver(dir, key string) *cell {
-	if !p.resume.wanted {
+	if p.resume.what == "" {
 		return nil
 	}
 	c, err := readCell(dir)
-	if err != nil || c.Key != key || c.State != ok {
+	if err != nil || c.Key != key || c.As != "" || p.resume.what != "all" && c.State != ok {
 		return nil
 	}
-	c.tookOver = true
 	return c
 }
 

@@ -161,6 +161,9 @@ func run(ctx context.Context, args []string) (int, error) {
 	if err := os.MkdirAll(o.out, 0o755); err != nil {
 		return outcome.ExitInternal, err
 	}
+	if err := checkModel(ctx, o.nic); err != nil {
+		return outcome.ExitSkip, fmt.Errorf("skip: NIC %s: %w", o.nic, err)
+	}
 	kernel, err := findKernel(ctx, o)
 	if errors.Is(err, debian.ErrNotFound) {
 		return outcome.ExitSkip, fmt.Errorf("skip: kernel %s: %w", o.kernel, err)

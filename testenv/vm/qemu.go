@@ -3,8 +3,11 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 )
@@ -114,6 +117,23 @@ func (m machine) args() []string {
 		a = append(a, "-trace", "enable="+m.trace, "-D", m.traceFile)
 	}
 	return append(a, m.extra...)
+}
+
+// errNoModel says that this QEMU is too old for a NIC.
+var errNoModel = errors.New("this QEMU does not have it: go run ./testenv/setup demo installs a newer one where QEMU is missing")
+
+// checkModel asks QEMU for a NIC's model: igb came with 8.0.
+func checkModel(ctx context.Context, nic string) error {
+	model := nicModels[nic]
+	if model == "" {
+		return nil
+	}
+	// Of one that it does not have it says so, on stderr, with exit code 0.
+	help, err := exec.CommandContext(ctx, "qemu-system-x86_64", "-device", model+",help").Output()
+	if err == nil && len(help) == 0 {
+		return errNoModel
+	}
+	return nil // without a QEMU the boot says so
 }
 
 // nicMAC is the hardware address of a NIC: the guest knows the NICs by it.

@@ -211,6 +211,19 @@ func TestParse(t *testing.T) {
 	}
 }
 
+func TestCheckModel(t *testing.T) {
+	t.Setenv("PATH", t.TempDir()+":"+os.Getenv("PATH"))
+	old := "#!/bin/sh\n[ \"$2\" = igb,help ] || echo options:\n"
+	if err := os.WriteFile(filepath.Join(strings.Split(os.Getenv("PATH"), ":")[0], "qemu-system-x86_64"), []byte(old), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for nic, want := range map[string]error{"igb": errNoModel, "e1000e": nil, "veth": nil} {
+		if err := checkModel(t.Context(), nic); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", nic, err, want)
+		}
+	}
+}
+
 func took(name string, exit int, seconds float64) outcome.Step {
 	return outcome.Step{Name: name, Exit: exit, Seconds: seconds}
 }
