@@ -78,23 +78,28 @@ static bool hit(u32 seen)
 	return every && seen % every == 0;
 }
 
-static u32 in_flight(const struct netdev_queue *txq)
+/* More than the device may be sending just now. */
+static bool has_unsent(const struct nic_ring *r)
 {
-	return READ_ONCE(txq->dql.num_queued) -
-	       READ_ONCE(txq->dql.num_completed);
+	return READ_ONCE(r->next) - READ_ONCE(r->done) > 1;
 }
 
-/* A ring that is purged for no reason: bytes must be in it. */
+/*
+ * A ring that is purged for no reason: bytes must be in it, so nothing is sent
+ * until then.
+ */
 static void purge_soon(struct nic_ring *r)
 {
 	struct nic *nic = r->nic;
 	unsigned int i;
 
-	if (nic->purge || r->trick.seen < every || !in_flight(r->txq))
+	if (nic->purge || r->trick.seen < every || !has_unsent(r))
 		return;
 	for (i = 0; nic_fault == RESET_ONE_QUEUE && i < nic->nrings; i++)
-		if (!in_flight(nic->rings[i].txq))
+		if (!has_unsent(&nic->rings[i]))
 			return;
+	for (i = 0; i < nic->nrings; i++)
+		nic->rings[i].trick.hung = true;
 	nic->purge = true;
 	schedule_work(&nic->restart);
 }

@@ -22,16 +22,16 @@ var b8 = analysis.Rule{
 	},
 }
 
-// uncharged is a hand-over of which the driver took frames without charging
+// uncharged is a packet, or a hand-over, that the driver took without charging
 // its queue: dropped, or charged elsewhere.
 type uncharged struct {
 	queue *analysis.Queue
 	end   uint64
 	bytes uint32
-	kept  bool // one packet, and the driver did not drop it
+	kept  bool // a packet, and the driver did not drop it
 }
 
-// chargesB8 are the last such hand-overs of one device.
+// chargesB8 are the last of those of one device.
 type chargesB8 struct {
 	charges bool // some queue of it was charged
 	lengths [2]lengthsB8
@@ -70,9 +70,11 @@ type paidB8 struct {
 }
 
 // Decision: what was kept and not charged, and a charge of as many bytes within
-// 10 ms, are one packet, which is broken, if three such are found and they are
-// half of all that was kept so: else others may have sent as many bytes (XDP)
-// beside packets that a driver keeps in a ring of its own, and it is suspect.
+// 10 ms, are one packet, and so are all that were kept between two hand-overs of
+// a queue and what was charged to it in between. Those are broken if three such
+// are found and they are half of all that was kept so: else others may have sent
+// as many bytes (XDP) beside packets that a driver keeps in a ring of its own,
+// and they are suspect.
 const (
 	leastPaidB8 = 3
 	maxPaidB8   = 1 << 10
@@ -80,7 +82,8 @@ const (
 
 // queueB8 is what is known of one queue.
 type queueB8 struct {
-	handed    bool // some hand-over of it was seen
+	handed    bool   // some hand-over of it was seen
+	end       uint64 // of the last one
 	numQueued uint32
 	time      uint64
 	known     bool
@@ -118,9 +121,9 @@ func (c *checkB8) handover(h *analysis.Handover) {
 	}
 	dev, q := c.device(h.Queue.Device), c.queues.At(h.Queue)
 	if h.ForeignKnown && h.Foreign > 0 {
-		c.foreign(dev, h, q.time)
+		c.foreign(dev, h, q.end)
 	}
-	q.handed = true
+	q.handed, q.end = true, h.Time
 	q.numQueued, q.time, q.known = h.NumQueuedEnd, h.Time, true
 	switch {
 	case h.Attempts > 0 && h.Hand.Charged+h.BusyCharged != h.Charged():
@@ -130,57 +133,76 @@ func (c *checkB8) handover(h *analysis.Handover) {
 		dev.charges = true
 		dev.keep(h)
 		c.charged(dev, h)
-	case dev.charges:
-		kept := dev.keep(h)
-		dev.last[dev.n%len(dev.last)] = uncharged{h.Queue, h.Time, h.Bytes, kept == 1 && h.Packets == 1}
-		dev.n++
+	case dev.charges && !dev.keep(h):
+		dev.remember(uncharged{h.Queue, h.Time, h.Bytes, false})
 	}
+}
+
+func (d *chargesB8) remember(u uncharged) {
+	d.last[d.n%len(d.last)] = u
+	d.n++
 }
 
 // foreign looks for what the bytes are of that were charged outside of any
 // hand-over: since the last one of the queue, but of a packet that was kept it is
 // known that they are owed.
 func (c *checkB8) foreign(dev *chargesB8, h *analysis.Handover, since uint64) {
-	if u := dev.owed(h.Begin(), h.Foreign); u != nil {
-		was := *u
+	owed := dev.owed(since, h.Begin(), h.Foreign)
+	for _, u := range owed {
 		u.kept = false // it was charged
 		if len(dev.paid) < maxPaidB8 {
-			claim := analysis.Claim{Over: analysis.Span{From: was.end, To: h.Begin()}}
-			dev.paid = append(dev.paid, paidB8{claim, showB8(h.Queue, &was, h.Foreign, h)})
+			claim := analysis.Claim{Over: analysis.Span{From: u.end, To: h.Begin()}}
+			dev.paid = append(dev.paid, paidB8{claim, showB8(h.Queue, u, u.bytes, h)})
 		}
-	} else if u := dev.find(nil, since, h.Begin(), h.Foreign); u != nil {
+	}
+	if owed != nil {
+		return
+	}
+	if u := dev.find(nil, since, h.Begin(), h.Foreign); u != nil {
 		c.j.Suspect(func() *analysis.Evidence { return showB8(h.Queue, u, h.Foreign, h) })
 	}
 }
 
-// owed looks for a packet of that many bytes that was kept and not charged, and
-// not long ago.
-func (d *chargesB8) owed(at uint64, bytes uint32) *uncharged {
+// owed looks for packets that were kept and not charged, and are that many bytes:
+// one of not long ago, or all since the queue was looked at.
+func (d *chargesB8) owed(since, at uint64, bytes uint32) (owed []*uncharged) {
+	sum := uint32(0)
 	for i := range d.last {
-		if u := &d.last[i]; u.kept && u.bytes == bytes && u.end <= at && at-u.end <= soonB8 {
-			return u
+		u := &d.last[i]
+		if !u.kept || u.end > at {
+			continue
+		}
+		if u.bytes == bytes && at-u.end <= soonB8 {
+			return []*uncharged{u}
+		}
+		if u.end >= since {
+			owed, sum = append(owed, u), sum+u.bytes
 		}
 	}
-	return nil
+	if sum != bytes {
+		return nil
+	}
+	return owed
 }
 
-// keep counts the packets of a hand-over that were kept and not charged. Others
-// that are not charged were dropped, and so freed in the call.
-func (d *chargesB8) keep(h *analysis.Handover) (kept int) {
+// keep counts and remembers the packets of a hand-over that were kept and not
+// charged. Others that are not charged were dropped, and so freed in the call.
+func (d *chargesB8) keep(h *analysis.Handover) (some bool) {
 	for _, call := range h.Calls {
 		l := analysis.Life{Queue: h.Queue, Packet: &call.Packet}
 		switch {
 		case call.NumQueuedBegin != call.NumQueuedEnd:
 			d.keeps.same++
 		case call.Sent() && l.Alone() && !l.FreedInside():
-			kept++
+			some = true
+			d.remember(uncharged{h.Queue, call.Time, call.Len, true})
 			if d.keeps.other++; len(d.keeps.show) < maxShowB8 {
 				d.keeps.show = append(d.keeps.show, analysis.Show(h.Queue, &call.Header, "the driver took a packet of %d bytes, did not free it, and charged nothing", call.Len).
 					With("bytes", "bytes", int64(call.Len)))
 			}
 		}
 	}
-	return kept
+	return some
 }
 
 // quiet are single packets that were each charged with their length, if their

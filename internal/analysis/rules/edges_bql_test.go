@@ -79,6 +79,22 @@ func keptAndCharged(n, charged int) func(*trace) {
 	}
 }
 
+// keptElsewhere keeps three packets of another queue without a charge, with a
+// completion after the first, and charges others' bytes then, all at once.
+func keptElsewhere(foreign uint32) func(*trace) {
+	return func(t *trace) {
+		t.alone(142, sent{n: 1})
+		for i := range 3 {
+			t.called(event.LifeFollowed, sent{n: 1, noBQL: true})
+			last[event.Handover](t, 0).Txq, last[event.Packet](t, 0).Txq = 1, 1
+			if i == 0 {
+				t.complete(t.dql.InFlight())
+			}
+		}
+		t.alone(142, sent{n: 1}).Foreign = foreign
+	}
+}
+
 // called is a hand-over of one packet with a record of its call.
 func (t *trace) called(life uint8, s sent) {
 	h := t.alone(142, s)
@@ -305,6 +321,8 @@ var bqlEdges = []judged{
 	{rule: "B8", name: "six kept, three charged later", build: keptAndCharged(6, 3), want: counts{4, 3, 0, 0, 0}},
 	{rule: "B8", name: "seven kept, three charged later", build: keptAndCharged(7, 3), want: counts{4, 0, 3, 0, 0}},
 	{rule: "B8", name: "two kept, and charged later", build: keptAndCharged(2, 2), want: counts{3, 0, 2, 0, 0}},
+	{rule: "B8", name: "three kept, and charged elsewhere at once", build: keptElsewhere(3 * 142), want: counts{2, 3, 0, 0, 0}},
+	{rule: "B8", name: "three kept, and less charged elsewhere", build: keptElsewhere(3*142 - 1), want: counts{2, 0, 0, 0, 0}},
 	{rule: "B8", name: "kept, and charged after the next", build: keptAnd(func(t *trace) {
 		t.alone(142, sent{n: 1})
 		t.alone(142, sent{n: 1}).Foreign = 142
