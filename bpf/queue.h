@@ -122,6 +122,8 @@ struct tx_queue {
 	__u8 sent; /* num_queued is valid */
 	__u8 pad[2];
 	__u32 enqueues; /* to a qdisc with a lock, by the packet's queue */
+	__u32 woken; /* how often DRV_XOFF was taken away */
+	__u32 restarted; /* how often a completion took STACK_XOFF away */
 };
 
 #define TX_QUEUES 512 /* slot 0 is no queue */

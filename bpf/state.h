@@ -25,6 +25,8 @@ enum tx_program {
 	TX_PROG_handover_begin,
 	TX_PROG_handover_end,
 	TX_PROG_attempt,
+	TX_PROG_woken,
+	TX_PROG_restarted,
 	TX_PROG_schedule,
 	TX_PROG_action_begin,
 	TX_PROG_action_end,
@@ -184,6 +186,8 @@ struct tx_attempts {
 	__u64 dev;
 	__u64 txq;
 	__u32 num_queued;
+	__u32 woken; /* as tx_queue's, when the last one was over */
+	__u32 restarted;
 	__u32 pad;
 };
 

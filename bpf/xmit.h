@@ -61,6 +61,8 @@ static __noinline int handover_open(struct tx_cpu *c, struct sk_buff *first,
 	f->at.dev = (__u64)dev;
 	f->at.txq = (__u64)txq;
 	f->at.num_queued = now.num_queued;
+	f->at.woken = queue_at(slot)->woken;
+	f->at.restarted = queue_at(slot)->restarted;
 	h->foreign = hand_foreign(queue_at(slot), now.num_queued);
 	queue_look(slot, &now);
 	for (i = 0; i < TX_WALK && s; i++) {
@@ -88,11 +90,36 @@ int BPF_PROG(handover_begin, struct sk_buff *first, struct net_device *dev,
 	return tx_noted(c, TX_PROG_handover_begin);
 }
 
+/*
+ * The queue's state as the driver left it, or may have seen it: a completion, in
+ * an interrupt that the doorbell raised or on another CPU, may have undone a
+ * stop before the attempt was over. BQL's may stand from an earlier attempt;
+ * the driver's may not, which begins none.
+ */
+static __always_inline __u8 attempt_state(struct tx_frame *f,
+					  const struct tx_hand *h,
+					  const struct tx_now *now)
+{
+	const struct tx_queue *e = queue_at(f->slot);
+	__u32 restarted = e->restarted - f->at.restarted;
+	__u8 state = now->state;
+
+	if (e->woken != f->at.woken)
+		state |= QUEUE_STATE_DRV_XOFF;
+	if (restarted &&
+	    (restarted > 1 || !(h->txq_state_last & QUEUE_STATE_STACK_XOFF)))
+		state |= QUEUE_STATE_STACK_XOFF;
+	f->at.woken = e->woken;
+	f->at.restarted = e->restarted;
+	return state;
+}
+
 /* Accounts an attempt of the driver; now is the queue after it. */
 static __always_inline void attempt_done(struct tx_frame *f, struct tx_hand *h,
 					 const struct tx_now *now)
 {
 	__u32 charged = now->num_queued - f->at.num_queued;
+	__u8 state = attempt_state(f, h, now);
 
 	if ((__s32)charged < 0) {
 		f->h.flags |= TX_FLAG_RESET;
@@ -107,11 +134,10 @@ static __always_inline void attempt_done(struct tx_frame *f, struct tx_hand *h,
 		h->charged += charged;
 		if (!charged)
 			h->uncharged++;
-		if (h->attempts >= h->packets ||
-		    now->state & QUEUE_STATE_DRV_XOFF) {
+		if (h->attempts >= h->packets || state & QUEUE_STATE_DRV_XOFF) {
 			h->owed_drv++;
 			h->owed_any++;
-		} else if (now->state & QUEUE_STATE_STACK_XOFF) {
+		} else if (state & QUEUE_STATE_STACK_XOFF) {
 			h->owed_any++;
 		}
 	}
@@ -182,6 +208,39 @@ int BPF_PROG(attempt, struct sk_buff *skb, int rc, struct net_device *dev,
 	c->send.rc = rc;
 	c->send.stage = TX_STAGE_TRIED;
 	return tx_noted(c, TX_PROG_attempt);
+}
+
+/* A queue that is let go: its driver has room again, or BQL. */
+SEC("fentry/netif_tx_wake_queue")
+int BPF_PROG(woken, struct netdev_queue *txq)
+{
+	struct tx_cpu *c = tx_enter(TX_PROG_woken);
+	__u32 slot;
+
+	if (!c)
+		return 0;
+	slot = txq->state & QUEUE_STATE_DRV_XOFF ?
+		       queue_slot(c, TX_PROG_woken, txq->dev, txq) :
+		       0;
+	if (!slot)
+		return tx_filtered(c, TX_PROG_woken);
+	__sync_fetch_and_add(&queue_at(slot)->woken, 1);
+	return tx_noted(c, TX_PROG_woken);
+}
+
+SEC("fentry/netif_schedule_queue")
+int BPF_PROG(restarted, struct netdev_queue *txq)
+{
+	struct tx_cpu *c = tx_enter(TX_PROG_restarted);
+	__u32 slot;
+
+	if (!c)
+		return 0;
+	slot = queue_slot(c, TX_PROG_restarted, txq->dev, txq);
+	if (!slot)
+		return tx_filtered(c, TX_PROG_restarted);
+	__sync_fetch_and_add(&queue_at(slot)->restarted, 1);
+	return tx_noted(c, TX_PROG_restarted);
 }
 
 static __noinline int handover_close(__u64 *ctx, struct tx_cpu *c)

@@ -21,8 +21,8 @@ type Hand struct {
 	Busy           uint32 // attempts that returned NETDEV_TX_BUSY
 	BusyCharged    uint32 `unit:"bytes"` // moved into num_queued by those
 	Charged        uint32 `unit:"bytes"` // moved into num_queued by the attempts that were taken
-	OwedAny        uint32 // doorbells owed: not more, or DRV or STACK set after the attempt
-	OwedDrv        uint32 // doorbells owed: not more, or DRV set after the attempt
+	OwedAny        uint32 // doorbells owed: not more, or DRV or STACK set in the attempt
+	OwedDrv        uint32 // doorbells owed: not more, or DRV set in the attempt
 	NumQueuedBegin uint32 `unit:"bytes"`
 	NumComplBegin  uint32 `unit:"bytes"`
 	AdjLimitBegin  uint32 `unit:"bytes"`

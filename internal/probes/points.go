@@ -113,6 +113,13 @@ var points = []Point{
 		Rules: []string{"X5", "R6"},
 	},
 	{
+		Fact: "handover.stops", Meaning: "a queue that stopped in an attempt and was let go before it was over",
+		Sources: []Source{{
+			Name: "fentry netif_tx_wake_queue and netif_schedule_queue", Backend: "btf",
+			Programs: []string{"woken", "restarted"}, Functions: []string{"netif_tx_wake_queue", "netif_schedule_queue"},
+		}},
+	},
+	{
 		Fact: "handover.more", Meaning: "the kernel's own xmit_more after a hand-over",
 		Sources: []Source{
 			{Name: "softnet_data.xmit.more", Backend: "btf", Symbols: []string{"softnet_data", "__per_cpu_offset"}},

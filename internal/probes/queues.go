@@ -19,7 +19,7 @@ type bpfQueue struct {
 	Index                        uint16
 	Wanted, Active, Known, Sent  uint8
 	Pad                          [2]uint8
-	Enqueues                     uint32
+	Enqueues, Woken, Restarted   uint32
 }
 
 // name makes the queue that of a record.

@@ -70,6 +70,7 @@ const (
 	txtraceProgReleased        = "released"
 	txtraceProgResetBegin      = "reset_begin"
 	txtraceProgResetEnd        = "reset_end"
+	txtraceProgRestarted       = "restarted"
 	txtraceProgResumeHandler   = "resume_handler"
 	txtraceProgResumeRelease   = "resume_release"
 	txtraceProgRunBegin        = "run_begin"
@@ -97,6 +98,7 @@ const (
 	txtraceProgWeightEnd       = "weight_end"
 	txtraceProgWfreeBegin      = "wfree_begin"
 	txtraceProgWfreeEnd        = "wfree_end"
+	txtraceProgWoken           = "woken"
 	txtraceProgWriteBegin      = "write_begin"
 	txtraceProgWriteEnd        = "write_end"
 	txtraceVarConfig           = "config"
@@ -191,6 +193,7 @@ type txtraceProgramSpecs struct {
 	Released        *ebpf.ProgramSpec `ebpf:"released"`
 	ResetBegin      *ebpf.ProgramSpec `ebpf:"reset_begin"`
 	ResetEnd        *ebpf.ProgramSpec `ebpf:"reset_end"`
+	Restarted       *ebpf.ProgramSpec `ebpf:"restarted"`
 	ResumeHandler   *ebpf.ProgramSpec `ebpf:"resume_handler"`
 	ResumeRelease   *ebpf.ProgramSpec `ebpf:"resume_release"`
 	RunBegin        *ebpf.ProgramSpec `ebpf:"run_begin"`
@@ -218,6 +221,7 @@ type txtraceProgramSpecs struct {
 	WeightEnd       *ebpf.ProgramSpec `ebpf:"weight_end"`
 	WfreeBegin      *ebpf.ProgramSpec `ebpf:"wfree_begin"`
 	WfreeEnd        *ebpf.ProgramSpec `ebpf:"wfree_end"`
+	Woken           *ebpf.ProgramSpec `ebpf:"woken"`
 	WriteBegin      *ebpf.ProgramSpec `ebpf:"write_begin"`
 	WriteEnd        *ebpf.ProgramSpec `ebpf:"write_end"`
 }
@@ -389,6 +393,7 @@ type txtracePrograms struct {
 	Released        *ebpf.Program `ebpf:"released"`
 	ResetBegin      *ebpf.Program `ebpf:"reset_begin"`
 	ResetEnd        *ebpf.Program `ebpf:"reset_end"`
+	Restarted       *ebpf.Program `ebpf:"restarted"`
 	ResumeHandler   *ebpf.Program `ebpf:"resume_handler"`
 	ResumeRelease   *ebpf.Program `ebpf:"resume_release"`
 	RunBegin        *ebpf.Program `ebpf:"run_begin"`
@@ -416,6 +421,7 @@ type txtracePrograms struct {
 	WeightEnd       *ebpf.Program `ebpf:"weight_end"`
 	WfreeBegin      *ebpf.Program `ebpf:"wfree_begin"`
 	WfreeEnd        *ebpf.Program `ebpf:"wfree_end"`
+	Woken           *ebpf.Program `ebpf:"woken"`
 	WriteBegin      *ebpf.Program `ebpf:"write_begin"`
 	WriteEnd        *ebpf.Program `ebpf:"write_end"`
 }
@@ -457,6 +463,7 @@ func (p *txtracePrograms) Close() error {
 		p.Released,
 		p.ResetBegin,
 		p.ResetEnd,
+		p.Restarted,
 		p.ResumeHandler,
 		p.ResumeRelease,
 		p.RunBegin,
@@ -484,6 +491,7 @@ func (p *txtracePrograms) Close() error {
 		p.WeightEnd,
 		p.WfreeBegin,
 		p.WfreeEnd,
+		p.Woken,
 		p.WriteBegin,
 		p.WriteEnd,
 	)

@@ -205,6 +205,7 @@ read_counters() { # DIR NAMESPACE DEVICE
 		ip -s -s -j -d link show dev "$3" >link.json
 		ethtool -S "$3" >ethtool-S.txt 2>/dev/null
 		ethtool -k "$3" >ethtool-k.txt 2>/dev/null
+		ethtool -d "$3" >ethtool-d.txt 2>/dev/null
 		cat /proc/net/snmp >snmp.txt
 		cat /proc/net/softnet_stat >softnet_stat.txt
 		cd "/sys/class/net/$3/queues" || exit 1
