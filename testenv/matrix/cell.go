@@ -45,9 +45,10 @@ type cell struct {
 	Advanced  uint64                   `json:"advanced_bytes"` // completed, on queues with BQL
 	Decided   uint64                   `json:"decided_bytes"`  // of these, by B13
 
-	Expect   map[string]string `json:"expect,omitempty"`   // variants by switch, of the table of kernels
-	Variants []variant         `json:"variants"`           // what the captures leave
-	Warnings []string          `json:"warnings,omitempty"` // the kernel's own
+	Expect   map[string]string `json:"expect,omitempty"`       // variants by switch, of the table of kernels
+	Could    []string          `json:"could_decide,omitempty"` // switches, of which a capture shows enough
+	Variants []variant         `json:"variants"`               // what the captures leave
+	Warnings []string          `json:"warnings,omitempty"`     // the kernel's own
 	Seconds  float64           `json:"seconds"`
 
 	tookOver bool // from an earlier run

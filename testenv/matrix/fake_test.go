@@ -103,7 +103,7 @@ func fakeVM(args []string) (int, error) {
 			if name == "unreadable" {
 				o.Steps[0].Exit = outcome.ExitInternal
 			}
-			if err := fakeCapture(dir, name); err != nil {
+			if err := fakeCapture(dir, *nic, name); err != nil {
 				return outcome.ExitInternal, err
 			}
 		}
@@ -117,7 +117,7 @@ func fakeVM(args []string) (int, error) {
 	return codes, nil
 }
 
-func fakeCapture(dir, name string) error {
+func fakeCapture(dir, nic, name string) error {
 	v := analysis.Verify{Rules: []analysis.RuleVerdict{{ID: "D1", Verdict: analysis.VerdictPass, Exercised: 3, Held: 3, Inconclusive: 1}}}
 	r := report.Report{Queues: make([]report.Queue, 1)}
 	r.Queues[0].BQL.AdvancedBytes, r.Queues[0].BQL.DecidedBytes = 1000, 990
@@ -132,8 +132,8 @@ func fakeCapture(dir, name string) error {
 		bulk.Variant, bulk.Left = "bytes", []string{"bytes"}
 	case "open", "bulk-udp":
 		bulk.State, bulk.Variant, bulk.Left = analysis.StateUndecided, "", []string{"bytes", "budget"}
-	case "no-bql":
-		bulk.State, bulk.Variant, bulk.Left = analysis.StateUndecided, "", []string{"bytes", "budget"}
+	}
+	if nic == "veth" {
 		r.Queues[0].BQL.AdvancedBytes, r.Queues[0].BQL.DecidedBytes = 0, 0
 	}
 	v.Variants = []analysis.VariantState{bulk}

@@ -16,8 +16,9 @@
 // skipped, else 0.
 //
 // Decision: a variant that is undecided in a capture is left open there; what
-// all captures of a cell leave must hold the expected one, and bulk must be
-// proven where a load was played that proves it.
+// all captures of a cell leave must hold the expected one, and must be it alone
+// where a load that proves it was played and met what it needs: bulk on drivers
+// with BQL, requeue where a veth refused, and tsq-limit by flows that fq paces.
 package main
 
 import (

@@ -37,6 +37,7 @@ func TestCells(t *testing.T) {
 		{"captures contradict each other", "k", "e1000e", "a older", failed, []string{"older: bulk=bytes, and other captures of this kernel left budget"}},
 		{"a variant is left open", "k", "e1000e", "open", ok, nil},
 		{"a variant is left open by what should decide it", "k", "e1000e", "bulk-udp", failed, []string{"bulk is not decided: bytes|budget are left, budget is expected"}},
+		{"and by what cannot decide it there", "k", "veth", "bulk-udp", ok, nil},
 		{"another scenario decides it", "k", "e1000e", "bulk-udp a", ok, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -248,8 +249,11 @@ func TestOrder(t *testing.T) {
 	if !slices.Equal(order, []string{"igb", "waits", "waits", "igb"}) {
 		t.Errorf("order %q in\n%s", order, w)
 	}
-	for line := range strings.Lines(w.String()) {
-		if strings.HasPrefix(line, "k ") && len(line) > 101 {
+	summary := new(bytes.Buffer)
+	cells[0].Variants = append(cells[0].Variants, variant{"long", []string{strings.Repeat("a", 60)}}, variant{"other", []string{strings.Repeat("b", 50)}})
+	printSummary(summary, cells, rowsOf(cells), 0)
+	for line := range strings.Lines(summary.String()) {
+		if len(line) > width+1 {
 			t.Errorf("%d columns: %s", len(line), line)
 		}
 	}

@@ -83,6 +83,26 @@ func share(n, all uint64) string {
 	return fmt.Sprintf("%d.%02d %%", hundredths/100, hundredths%100)
 }
 
+// width of the summary, in columns.
+const width = 96
+
+// wrapped prints words behind a label, on as many lines as they need.
+func wrapped(w io.Writer, label, text string) {
+	line := label
+	for word := range strings.FieldsSeq(text) {
+		switch {
+		case len(line) == len(label):
+			line += word
+		case len(line)+1+len(word) <= width:
+			line += " " + word
+		default:
+			fmt.Fprintln(w, line)
+			line = strings.Repeat(" ", len(label)) + word
+		}
+	}
+	fmt.Fprintln(w, line)
+}
+
 // printSummary prints a table of all cells, one of the kernels with what all
 // their captures leave of the switches, and how many cells ended how.
 func printSummary(w io.Writer, cells []*cell, rows []*row, took time.Duration) {
@@ -103,12 +123,12 @@ func printSummary(w io.Writer, cells []*cell, rows []*row, took time.Duration) {
 	}
 	for _, r := range rows {
 		fmt.Fprintf(w, "\n%-10s%s\n", r.kernel, report.Clean(r.release))
-		fmt.Fprintf(w, "  proven  %s\n", found(r.variants, variant.proven))
+		wrapped(w, "  proven   ", found(r.variants, variant.proven))
 		for _, l := range r.contradictions {
-			fmt.Fprintf(w, "  against %s\n", l)
+			wrapped(w, "  against  ", l)
 		}
 		for _, l := range r.open {
-			fmt.Fprintf(w, "  open    %s\n", l)
+			wrapped(w, "  open     ", l)
 		}
 	}
 	fmt.Fprintf(w, "\n%d cells: %d ok, %d failed, %d skipped", len(cells), count[ok], count[failed], count[skipped])
