@@ -27,6 +27,7 @@ var mayImport = map[string][]string{
 	"internal/capture":        {"internal/event"},
 	"internal/probes":         {"internal/event", "internal/capture"},
 	"internal/model":          {},
+	"internal/statistics":     {},
 	"internal/analysis":       {"internal/event", "internal/capture", "internal/model"},
 	"internal/analysis/rules": {"internal/analysis", "internal/model"},
 	"internal/sim":            {"internal/model", "internal/event", "internal/capture"},
