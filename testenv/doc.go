@@ -27,6 +27,7 @@
 //	report.txt report.json            after the guest's end
 //	before/ after/                    the kernel's counters, tx and rx
 //	netperf-N.txt                     the load's own words
+//	memory.txt                        what the recorder has resident (churn)
 //	result.json                       kernel, NIC, exit code and seconds
 //	                                  of each step, QEMU's command line
 //

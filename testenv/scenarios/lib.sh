@@ -170,6 +170,16 @@ stop_tools() {
 	return $_bad
 }
 
+# recorder_memory: hundredths of a second since the boot, VmRSS and VmHWM of
+# txtrace in kB, on a line; nothing where it does not record.
+recorder_memory() {
+	for _s in $started; do
+		[ "${_s%:*}" != txtrace ] || awk -v at="$(centiseconds)" '
+			/^VmHWM/ { most = $2 }
+			/^VmRSS/ { print at, $2, most }' "/proc/${_s#*:}/status"
+	done
+}
+
 # --- calls that the kernel counts ------------------------------------------
 
 tracing=/sys/kernel/tracing

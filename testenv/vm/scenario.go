@@ -51,7 +51,7 @@ run_scenarios %s
 // made is what a scenario leaves in its folder; an earlier run's goes.
 var made = []string{
 	"*.txtrace", "report.txt", "report.json", "verify.txt", "verify.json", "result.json",
-	"before", "after", "record*.log", "kprobe_profile.txt", "direct.txt", "netperf-*.txt",
+	"before", "after", "record*.log", "kprobe_profile.txt", "direct.txt", "memory.txt", "netperf-*.txt",
 	"perf.data", "perf.log", "trace.dat", "trace-cmd.log",
 }
 
