@@ -56,6 +56,8 @@ func endText(end error) string {
 		return "the command ended"
 	case errors.Is(end, errDuration):
 		return "the time is over"
+	case errors.Is(end, errTest):
+		return "the test said so"
 	}
 	return "interrupted"
 }

@@ -33,5 +33,6 @@ type session struct {
 var (
 	errChild    = errors.New("child")
 	errDuration = errors.New("duration")
+	errTest     = errors.New("test") // by KSFT_WAIT_FD
 	errSignal   = errors.New("signal")
 )

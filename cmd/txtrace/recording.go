@@ -22,7 +22,7 @@ type recording struct {
 type result struct {
 	footer *capture.Footer
 	child  *capture.Child // nil without a command
-	end    error          // errChild, errDuration, errSignal
+	end    error          // errChild, errDuration, errTest, errSignal
 }
 
 // childFailed says that the command ended by itself, and not well. One that
@@ -53,10 +53,14 @@ func (r *recording) record(ctx context.Context, t *tool, command []string, child
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	var kid *child
+	var test kselftest
 	if len(command) > 0 {
-		if kid, err = newChild(ctx, t, command, childOut); err != nil {
-			return nil, err
-		}
+		kid, err = newChild(ctx, t, command, childOut)
+	} else {
+		test, err = newKselftest(t.getenv)
+	}
+	if err != nil {
+		return nil, err
 	}
 	res := &result{}
 	s := session{flags: &r.recordFlags, out: out}
@@ -77,7 +81,7 @@ func (r *recording) record(ctx context.Context, t *tool, command []string, child
 		if !r.quiet {
 			t.say("%s: recording: every probe is attached; Ctrl-C ends it", r.output)
 		}
-		return nil
+		return test.recording(func() { end(errTest) })
 	}
 	s.child = func() *capture.Child {
 		if kid == nil {
@@ -106,7 +110,7 @@ func (r *recording) record(ctx context.Context, t *tool, command []string, child
 // endOf is why ctx is done: what ended it first.
 func endOf(ctx context.Context) error {
 	cause := context.Cause(ctx)
-	for _, e := range []error{errChild, errDuration} {
+	for _, e := range []error{errChild, errDuration, errTest} {
 		if errors.Is(cause, e) {
 			return e
 		}

@@ -33,7 +33,7 @@ type Footer struct {
 	Open     uint32           `json:"open"`               // frames still open when recording ended: under way, not an imbalance
 	Orphans  uint64           `json:"orphans"`            // span ends whose begin was not seen
 	Overflow uint64           `json:"overflow,omitempty"` // begins that found no room for a frame: spans lost on that CPU
-	Ended    string           `json:"ended"`              // child, signal, duration, disk, error
+	Ended    string           `json:"ended"`              // child, signal, duration, test, disk, error
 	Child    *Child           `json:"child,omitempty"`
 	Self     Self             `json:"self"`
 	Records  map[string]int64 `json:"records"` // written, by kind

@@ -19,7 +19,7 @@ type Report struct {
 	Settings capture.Settings      `json:"settings"`
 	Devices  []capture.Device      `json:"devices"`
 	Filters  []string              `json:"filters,omitempty"`
-	Ended    string                `json:"ended,omitempty"` // child, signal, duration, disk, error
+	Ended    string                `json:"ended,omitempty"` // child, signal, duration, test, disk, error
 	Command  *Command              `json:"command,omitempty"`
 	Queues   []Queue               `json:"queues"`
 	Picks    []analysis.PickReport `json:"picks"` // empty unless recorded

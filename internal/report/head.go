@@ -116,7 +116,7 @@ func (d *Report) began() string {
 func (d *Report) ending() []string {
 	how := map[string]string{
 		"child": "with the command", "signal": "by a signal", "duration": "when its time was over",
-		"disk": "by a full disk", "error": "by an error",
+		"test": "when the test said so", "disk": "by a full disk", "error": "by an error",
 	}[d.Ended]
 	switch {
 	case d.Lost.Cut != "":
