@@ -250,6 +250,7 @@ func TestOrder(t *testing.T) {
 		t.Errorf("order %q in\n%s", order, w)
 	}
 	summary := new(bytes.Buffer)
+	cells[1].Kernel = "/home/me/linux/arch/x86/boot/bzImage"
 	cells[0].Variants = append(cells[0].Variants, variant{"long", []string{strings.Repeat("a", 60)}}, variant{"other", []string{strings.Repeat("b", 50)}})
 	printSummary(summary, cells, rowsOf(cells), 0)
 	for line := range strings.Lines(summary.String()) {

@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -103,11 +104,22 @@ func wrapped(w io.Writer, label, text string) {
 	fmt.Fprintln(w, line)
 }
 
+// short is a kernel's name in a table: of a path the end.
+func short(kernel string) string {
+	const most = 16
+	name := report.Clean(filepath.Base(kernel))
+	return name[max(0, len(name)-most):]
+}
+
 // printSummary prints a table of all cells, one of the kernels with what all
 // their captures leave of the switches, and how many cells ended how.
 func printSummary(w io.Writer, cells []*cell, rows []*row, took time.Duration) {
-	const form = "%-10s%-9s%-5s%6s%5s%7s%6s%8s%7s%5s%10s%9s%6s\n"
-	fmt.Fprintf(w, "\n"+form, "kernel", "nic", "", "played", "skip",
+	first := 10
+	for _, c := range cells {
+		first = max(first, len(short(c.Kernel))+1)
+	}
+	const form = "%-*s%-9s%-5s%6s%5s%7s%6s%8s%7s%5s%10s%9s%6s\n"
+	fmt.Fprintf(w, "\n"+form, first, "kernel", "nic", "", "played", "skip",
 		"pass", "pass*", "suspect", "inconc", "fail", "undecided", "B13", "s")
 	count := make(map[state]int)
 	taken := 0
@@ -117,12 +129,12 @@ func printSummary(w io.Writer, cells []*cell, rows []*row, took time.Duration) {
 			taken++
 		}
 		n := func(v analysis.Verdict) string { return fmt.Sprint(c.Verdicts[v]) }
-		fmt.Fprintf(w, form, c.Kernel, c.NIC, c.State, fmt.Sprint(len(c.Played)), fmt.Sprint(len(c.Skipped)),
+		fmt.Fprintf(w, form, first, short(c.Kernel), c.NIC, c.State, fmt.Sprint(len(c.Played)), fmt.Sprint(len(c.Skipped)),
 			n(analysis.VerdictPass), n(analysis.VerdictExpected), n(analysis.VerdictSuspect), n(analysis.VerdictInconclusive),
 			n(analysis.VerdictFail), share(c.Undecided, c.Instances), share(c.Decided, c.Advanced), fmt.Sprintf("%.0f", c.Seconds))
 	}
 	for _, r := range rows {
-		fmt.Fprintf(w, "\n%-10s%s\n", r.kernel, report.Clean(r.release))
+		fmt.Fprintf(w, "\n%-*s%s\n", first, short(r.kernel), report.Clean(r.release))
 		wrapped(w, "  proven   ", found(r.variants, variant.proven))
 		for _, l := range r.contradictions {
 			wrapped(w, "  against  ", l)
