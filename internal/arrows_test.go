@@ -32,7 +32,8 @@ var mayImport = map[string][]string{
 	"internal/analysis/rules": {"internal/analysis", "internal/model"},
 	"internal/sim":            {"internal/model", "internal/event", "internal/capture"},
 	"internal/evidence":       {"internal/event", "internal/capture", "internal/analysis"},
-	"internal/report":         {"internal/analysis", "internal/capture"},
+	"internal/comparison":     {"internal/analysis", "internal/capture", "internal/statistics"},
+	"internal/report":         {"internal/analysis", "internal/capture", "internal/comparison"},
 }
 
 // onlyFor names modules that one package alone may import.

@@ -12,7 +12,7 @@ import (
 // Exit codes.
 const (
 	exitOK           = 0
-	exitFail         = 1 // a rule failed; under --strict also suspect and inconclusive
+	exitFail         = 1 // a rule failed, under --strict also suspect and inconclusive; a bound of compare is broken
 	exitUsage        = 2
 	exitInconclusive = 3 // no fail, but a rule is inconclusive, or none was exercised
 	exitSkip         = 4 // cannot run here

@@ -25,9 +25,9 @@ Verbs:
 	fmt.Fprint(w, `
 Exit codes:
   0  nothing is wrong
-  1  a rule failed
+  1  a rule failed, or a change is beyond --fail-on
   2  what was typed is wrong
-  3  inconclusive: no fail, but a rule could not be decided
+  3  inconclusive: no fail, but not all could be decided
   4  cannot run here
   5  internal error
   6  the command failed and no rule did

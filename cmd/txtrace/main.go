@@ -9,8 +9,8 @@
 //
 //	txtrace: OBJECT: what happened: likely cause; next step
 //
-// Exit codes: 0 nothing is wrong, 1 a rule failed, 2 usage, 3 inconclusive,
-// 4 cannot run here, 5 internal error, 6 the command failed and no rule did;
+// Exit codes: 0 nothing is wrong, 1 a rule failed or a change is beyond what
+// compare was given, 2 usage, 3 inconclusive, 4 cannot run here, 5 internal error, 6 the command failed and no rule did;
 // 128 and more when a second signal ended it.
 package main
 

@@ -3,6 +3,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/txtrace/txtrace/internal/capture"
 	"github.com/txtrace/txtrace/internal/event"
 	"github.com/txtrace/txtrace/internal/model"
@@ -17,6 +19,7 @@ type traffic struct {
 	seq     map[uint16]uint32
 	dql     model.DQL
 	skb     uint64
+	child   *capture.Child
 }
 
 const (
@@ -120,12 +123,34 @@ func (t *traffic) footer() *capture.Footer {
 		Clock: capture.Clock{Monotonic: t.now + 1000}, Ended: "signal",
 		Ledger: []capture.LedgerRow{{Seen: n, Submitted: n, LastSeq: t.seq[0] - 1}},
 		Self:   capture.Self{UserNS: 5_000_000, SysNS: 7_000_000, MaxRSS: 20 << 20, Written: 4096},
+		Child:  t.child,
 	}
 }
 
-// traffics are the captures that scripts ask for by name.
+// measured is a run of a load, as compare reads it: batches of a size, and a
+// figure that a netperf printed.
+func (t *traffic) measured(kernel string, size uint32) {
+	t.header.Kernel.Release = "6.1.0-" + kernel
+	for range 20 {
+		t.run(size, 10)
+	}
+	t.child = &capture.Child{
+		Command: []string{"netperf", "-H", "192.0.2.2"}, BeginNS: trafficStart, EndNS: t.now,
+		Output: fmt.Sprintf("bytes bytes bytes secs. 10^6bits/sec\n\n87380 16384 16384 10.00 %d.50\n", 9000+size),
+	}
+	t.own(event.NoticeDisarmed)
+}
+
+// traffics are the captures that scripts ask for by name; a30 is one of kernel a
+// with batches of 30.
 func traffics(name string) *traffic {
 	t := newTraffic()
+	var kernel string
+	var size uint32
+	if n, _ := fmt.Sscanf(name, "%1s%d", &kernel, &size); n == 2 {
+		t.measured(kernel, size)
+		return t
+	}
 	switch name {
 	case "quiet":
 	case "bytes": // a kernel without a bound on the packets of a batch

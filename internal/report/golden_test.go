@@ -5,6 +5,7 @@ package report
 import (
 	"bytes"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,7 +41,7 @@ func pages() map[string]func(io.Writer) error {
 	verdict := func(r *analysis.Result, t Text) func(io.Writer) error {
 		return func(w io.Writer) error { return Verdict(w, t, &r.Verify, r.Header.Clock) }
 	}
-	return map[string]func(io.Writer) error{
+	all := map[string]func(io.Writer) error{
 		"report":          text(sample(), ByQueue, relative),
 		"report-device":   text(sample(), ByDevice, relative),
 		"report-human":    text(sample(), ByQueue, Text{Human: true, Time: "wall"}),
@@ -59,6 +60,8 @@ func pages() map[string]func(io.Writer) error {
 		"doctor":          sampleDoctor(true).page(),
 		"doctor-not":      sampleDoctor(false).page(),
 	}
+	maps.Copy(all, comparePages())
+	return all
 }
 
 func (d *Rules) page() func(io.Writer) error {
@@ -118,7 +121,9 @@ func sampleDoctor(ready bool) *Doctor {
 }
 
 func TestGolden(t *testing.T) {
-	for name, print := range pages() {
+	all := pages()
+	maps.Copy(all, compareTables())
+	for name, print := range all {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
 			if err := print(&b); err != nil {

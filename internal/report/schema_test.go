@@ -64,6 +64,8 @@ func TestSchema(t *testing.T) {
 		{"sample", "rules", sampleRules(2)},
 		{"none", "rules", NewRules(Registry{})},
 		{"sample", "model", sampleModel()},
+		{"sample", "compare", sampleComparison(false)},
+		{"hostile", "compare", sampleComparison(true)},
 		{"ready", "doctor", sampleDoctor(true)},
 		{"not ready", "doctor", sampleDoctor(false)},
 	} {
@@ -83,6 +85,8 @@ func TestSchemaKnowsEveryField(t *testing.T) {
 		"rules":  sampleRules(2),
 		"model":  sampleModel(),
 		"doctor": sampleDoctor(false),
+
+		"compare": sampleComparison(false),
 	} {
 		fill(reflect.ValueOf(doc))
 		for _, more := range unlisted(valid(t, name, doc)) {

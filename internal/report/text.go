@@ -19,7 +19,7 @@ func (d *Report) Text(w io.Writer, t Text) error {
 	p.field("counters", d.Counters.text(d.Capture.Simulated))
 	for _, c := range d.Counters.Checks {
 		if p.More || !c.Equal {
-			comparison(p, c)
+			compared(p, c)
 		}
 	}
 	for i := range d.Queues {
@@ -62,7 +62,7 @@ func (c Counters) text(simulated bool) string {
 	return fmt.Sprintf("%s own counters differ: %d of %d", whose, differ, len(c.Checks))
 }
 
-func comparison(p *printer, c analysis.Comparison) {
+func compared(p *printer, c analysis.Comparison) {
 	at := c.Ifname
 	if c.Txq != nil {
 		at += fmt.Sprintf(" queue %d", *c.Txq)

@@ -246,6 +246,9 @@ func TestRefused(t *testing.T) {
 	if _, ok := WelchTest([]float64{1, 1}, []float64{2, 2}, Different); ok {
 		t.Error("no spread")
 	}
+	if _, ok := WelchTest([]float64{0.1, 0.1, 0.1}, []float64{122.879, 122.879, 122.879, 122.879, 122.879}, Different); ok {
+		t.Error("no spread but that of rounding")
+	}
 	if w, ok := WelchTest([]float64{1, 1}, []float64{2, 4}, Different); !ok || math.IsNaN(w.P) || w.DF != 1 {
 		t.Errorf("spread in one of them: %+v", w)
 	}

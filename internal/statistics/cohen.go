@@ -108,3 +108,9 @@ func meanVariance(xi float64) float64 {
 	ss := 2*below + density*xi*(xi*q-xi*xi-1)
 	return ss / (mm*ss - ms*ms)
 }
+
+// Times is the estimate of a set whose runs are all multiplied.
+func (c Censored) Times(factor float64) Censored {
+	c.Mean, c.SD, c.variance = c.Mean*factor, c.SD*factor, c.variance*factor*factor
+	return c
+}

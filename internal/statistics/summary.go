@@ -21,6 +21,9 @@ type Summary struct {
 func Summarize(x []float64) Summary {
 	s := Summary{N: len(x), Median: median(x)}
 	s.Mean, s.SD = stat.MeanStdDev(x, nil)
+	if slices.Min(x) == slices.Max(x) { // rounding is no spread
+		s.Mean, s.SD = x[0], 0
+	}
 	if s.N < 2 {
 		s.SD = math.NaN()
 	}
