@@ -68,6 +68,7 @@ func newChild(ctx context.Context, t *tool, command []string, stdout io.Writer) 
 // start runs the command; ended is called when it is over.
 func (c *child) start(ended func()) error {
 	c.info.BeginNS = monotonic()
+	before := cpuTimes()
 	if err := c.cmd.Start(); err != nil {
 		close(c.done)
 		return usage(c.info.Command[0], "not started", reasonOf(err), "check its name and permissions")
@@ -79,6 +80,7 @@ func (c *child) start(ended func()) error {
 		// command (a daemon's) is no error.
 		_ = c.cmd.Wait()
 		c.info.EndNS = monotonic()
+		c.info.CPU = cpuSince(before, cpuTimes())
 		c.info.Exit = c.cmd.ProcessState.ExitCode()
 		if ws, ok := c.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 			c.info.Signal = unix.SignalName(ws.Signal())

@@ -168,7 +168,24 @@ type Child struct {
 	BeginNS uint64   `json:"begin_ns"` // CLOCK_MONOTONIC
 	EndNS   uint64   `json:"end_ns"`
 	Output  string   `json:"output,omitempty"` // first 64 KiB of stdout
+
+	CPU *CPUTimes `json:"cpu,omitempty"` // of the machine, while it ran
 }
+
+// CPUTimes is what all CPUs of the machine did meanwhile, as /proc/stat counts
+// it: in ns, in steps of a clock tick of user space (10 ms). Who records is
+// part of it.
+type CPUTimes struct {
+	User    uint64 `json:"user_ns"` // with nice
+	System  uint64 `json:"system_ns"`
+	Idle    uint64 `json:"idle_ns"` // with iowait
+	IRQ     uint64 `json:"irq_ns"`
+	SoftIRQ uint64 `json:"softirq_ns"`
+	Steal   uint64 `json:"steal_ns"`
+}
+
+// Busy is the time in which CPUs worked for this machine.
+func (c CPUTimes) Busy() uint64 { return c.User + c.System + c.IRQ + c.SoftIRQ }
 
 // Self is what recording cost.
 type Self struct {

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/txtrace/txtrace/internal/analysis"
+	"github.com/txtrace/txtrace/internal/capture"
 )
 
 // Better says which way a metric should go.
@@ -50,6 +51,20 @@ var metrics = []Metric{
 		How: "bytes handed over to drivers while the command ran, or the whole time"},
 	{Name: "tx.packets", Unit: "packets/s", Better: More, timed: true, value: per((*run).taken, (*run).seconds),
 		How: "packets that drivers took, after segmentation, over the same time"},
+	{Name: "cpu", Unit: "% of one", Better: Less, timed: true, value: busy(capture.CPUTimes.Busy),
+		How: "what all CPUs together worked while the command ran, recording included (/proc/stat)"},
+	{Name: "cpu.user", Unit: "% of one", Better: Less, timed: true, value: busy(func(c capture.CPUTimes) uint64 { return c.User }),
+		How: "of it, in user space"},
+	{Name: "cpu.system", Unit: "% of one", Better: Less, timed: true, value: busy(func(c capture.CPUTimes) uint64 { return c.System }),
+		How: "of it, in the kernel for tasks"},
+	{Name: "cpu.softirq", Unit: "% of one", Better: Less, timed: true, value: busy(func(c capture.CPUTimes) uint64 { return c.SoftIRQ }),
+		How: "of it, in soft interrupts"},
+	{Name: "cpu.irq", Unit: "% of one", Better: Less, timed: true, value: busy(func(c capture.CPUTimes) uint64 { return c.IRQ }),
+		How: "of it, in interrupts, where the kernel tells them apart"},
+	{Name: "demand", Unit: "us/KiB", Better: Less, timed: true, value: withCPU(per((*run).busyMicroseconds, (*run).handedKiB)),
+		How: "service demand: what CPUs worked per KiB handed over to drivers"},
+	{Name: "per.cpu", Unit: "Mbit/s", Better: More, timed: true, value: withCPU(per((*run).handedBits, (*run).busyMicroseconds)),
+		How: "bandwidth per CPU: what was handed over to drivers, over the CPUs that worked"},
 	{Name: "batch.size", Unit: "packets", Better: More, value: (*run).batchSize,
 		How: "packets per dequeue, of those that took fresh packets from the qdisc"},
 	{Name: "handover.size", Unit: "packets", Better: More, value: (*run).handoverSize,
@@ -98,7 +113,6 @@ var metrics = []Metric{
 		How: "of the time that throttled sockets were followed, that in which they were throttled"},
 
 	{Name: "hol.bound", never: "a capture does not hold the link's speed"},
-	{Name: "cpu", never: "a capture does not hold the machine's CPU times; service demand and bandwidth per CPU need them, too"},
 	{Name: "instructions", never: "a capture does not hold counts of the CPU's own counters"},
 	{Name: "lock.share", never: "this version does not record waiting for spinlocks"},
 }

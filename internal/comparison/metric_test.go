@@ -35,6 +35,7 @@ func sample() *analysis.Result {
 			Devices: []capture.Device{{Ifname: "eth0", Ifindex: 2, Driver: "e1000e", MTU: 1500}, {Ifname: "eth1", Ifindex: 3}},
 		},
 		Footer: &capture.Footer{Ended: "child", Child: &capture.Child{Command: []string{"load"}, BeginNS: 1e9, EndNS: 3e9,
+			CPU:    &capture.CPUTimes{User: 1e9, System: 1.2e9, Idle: 9e9, SoftIRQ: 0.6e9, IRQ: 0.2e9, Steal: 7e9},
 			Output: "THROUGHPUT=941.5\nTHROUGHPUT_UNITS=10^6bits/s\n"}},
 		Queues: []analysis.QueueReport{eth, other},
 		TSQ:    []analysis.TSQReport{{Throttles: 5, ThrottledNS: 30, FollowedNS: 120}},
@@ -44,6 +45,8 @@ func sample() *analysis.Result {
 func TestMetrics(t *testing.T) {
 	want := map[string]float64{
 		"load": 941.5, "tx.throughput": 4, "tx.packets": 50,
+		"cpu": 150, "cpu.user": 50, "cpu.system": 60, "cpu.softirq": 30, "cpu.irq": 10,
+		"demand": 3_000_000 / (1_000_000 / 1024.0), "per.cpu": 8. / 3,
 		"batch.size": 10, "handover.size": 4,
 		"requeues": 70_000, "requeue.busy": 10_000, "requeue.drv": 20_000, "requeue.stack": 0, "requeue.stopped": 30_000, "requeue.other": 0,
 		"doorbells.any": 0.25, "doorbells.drv": 0.2, "bql.limit": 2000, "bql.inflight": 600, "quota.ended": 25,

@@ -78,7 +78,7 @@ func per(of, over func(*run) float64) func(*run) (float64, absence) {
 		case r.taken() == 0:
 			return 0, notHanded
 		case over(r) == 0:
-			return 0, "its records are of one moment"
+			return 0, "what it is over is 0"
 		}
 		return of(r) / over(r), ""
 	}

@@ -37,7 +37,8 @@ func sample() *analysis.Result {
 	}
 	f := &capture.Footer{
 		Ended: "child",
-		Child: &capture.Child{Command: []string{"netperf", "-H", "10.0.0.2", "-t", "UDP_STREAM"}, BeginNS: 1_100_000_000, EndNS: 5_100_000_000},
+		Child: &capture.Child{Command: []string{"netperf", "-H", "10.0.0.2", "-t", "UDP_STREAM"}, BeginNS: 1_100_000_000, EndNS: 5_100_000_000,
+			CPU: &capture.CPUTimes{User: 1_000_000_000, System: 2_000_000_000, Idle: 4_000_000_000, SoftIRQ: 500_000_000}},
 		Self: capture.Self{UserNS: 50_000_000, SysNS: 70_000_000, MaxRSS: 40 << 20, Written: 123456,
 			BPF: []capture.ProgramRun{{Program: 1, Runs: 4046, NS: 900_000}}},
 		Ledger: []capture.LedgerRow{{Program: 0, Seen: 10, Submitted: 10}, {Program: 1, Seen: 4046, Submitted: 4046}},
