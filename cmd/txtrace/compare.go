@@ -49,19 +49,8 @@ func compareVerb() verb {
 					return err
 				}
 			}
-			a, err := t.readSet(ctx, before)
+			doc, err := t.compare(ctx, before, after, opt)
 			if err != nil {
-				return err
-			}
-			b, err := t.readSet(ctx, after)
-			if err != nil {
-				return err
-			}
-			doc, err := comparison.New(a, b, opt)
-			var refused *comparison.Refusal
-			if errors.As(err, &refused) {
-				return usage(refused.Object, refused.What, refused.Cause, refused.Next)
-			} else if err != nil {
 				return err
 			}
 			err = t.emit(&o, o.document(doc, func(w io.Writer) error {
@@ -108,6 +97,24 @@ func sides(operands []string, dash int) (before, after []string, err error) {
 		}
 	}
 	return before, after, nil
+}
+
+// compare reads captures and compares them.
+func (t *tool) compare(ctx context.Context, before, after []string, opt comparison.Options) (*comparison.Comparison, error) {
+	a, err := t.readSet(ctx, before)
+	if err != nil {
+		return nil, err
+	}
+	b, err := t.readSet(ctx, after)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := comparison.New(a, b, opt)
+	var refused *comparison.Refusal
+	if errors.As(err, &refused) {
+		return nil, usage(refused.Object, refused.What, refused.Cause, refused.Next)
+	}
+	return doc, err
 }
 
 // readSet analyses captures. Each is read on its own: memory holds one, and

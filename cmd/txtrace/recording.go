@@ -16,6 +16,7 @@ import (
 type recording struct {
 	outputFlags
 	recordFlags
+	setup string // what prepared it, under run --repeat
 }
 
 // result is a recording that came to its end.
@@ -61,6 +62,9 @@ func (r *recording) record(ctx context.Context, t *tool, command []string, child
 	}
 	if err != nil {
 		return nil, err
+	}
+	if kid != nil {
+		kid.info.Setup = r.setup
 	}
 	res := &result{}
 	s := session{flags: &r.recordFlags, out: out}

@@ -16,6 +16,7 @@ func runVerb() verb {
 	var v verifyFlags
 	var rep reportFlags
 	var text textFlags
+	var again repeatFlags
 	return verb{
 		name:     "run",
 		operands: "-- COMMAND [ARGUMENT...]",
@@ -29,6 +30,7 @@ func runVerb() verb {
 			v.add(fs)
 			rep.add(fs)
 			text.add(fs)
+			again.add(fs)
 		},
 		run: func(ctx context.Context, t *tool, command []string) error {
 			if len(command) == 0 {
@@ -42,6 +44,12 @@ func runVerb() verb {
 				return err
 			}
 			r.with.need(opt.Asked())
+			switch {
+			case again.runs > 0:
+				return t.repeat(ctx, r, &again, text, command)
+			case len(again.setups) > 0:
+				return usage("--setup", "refused", "one run has no sets", "add --repeat NUMBER")
+			}
 			childOut := t.stdout
 			if r.format == "json" {
 				childOut = t.stderr

@@ -169,6 +169,8 @@ type Child struct {
 	EndNS   uint64   `json:"end_ns"`
 	Output  string   `json:"output,omitempty"` // first 64 KiB of stdout
 
+	Setup string `json:"setup,omitempty"` // the command of sh that prepared it
+
 	CPU *CPUTimes `json:"cpu,omitempty"` // of the machine, while it ran
 }
 

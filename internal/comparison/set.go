@@ -60,6 +60,14 @@ func (r *run) command() fact {
 	return fact{"load", strings.Join(r.Footer.Child.Command, " ")}
 }
 
+// setup is what prepared the run, under run --repeat.
+func (r *run) setup() fact {
+	if r.Footer == nil || r.Footer.Child == nil {
+		return fact{"setup", ""}
+	}
+	return fact{"setup", r.Footer.Child.Setup}
+}
+
 func (r *run) kind() fact {
 	switch {
 	case r.Header.Simulated:
@@ -74,7 +82,7 @@ func (r *run) kind() fact {
 func (r *run) facts() []fact {
 	h := r.Header
 	fs := []fact{
-		r.kernel(), r.command(),
+		r.kernel(), r.command(), r.setup(),
 		{"machine", fmt.Sprintf("%s, %d CPUs", h.Kernel.Machine, h.Kernel.CPUs)},
 		{"preemption", h.Kernel.Preemption},
 		{"HZ", fmt.Sprint(h.Kernel.HZ)},
