@@ -112,12 +112,12 @@ static __always_inline bool queue_snap(struct tx_cpu *c, __u32 slot,
 	c->count[TX_PROG_snapshot].seen++;
 	context = tx_context_now(c);
 	time = bpf_ktime_get_ns();
-	seq = __sync_fetch_and_add(&c->seq, 1);
+	seq = tx_next(c);
 	r = bpf_ringbuf_reserve(&events, sizeof(*r), 0);
 	if (!r) {
 		e->completed = q->num_completed;
 		e->known = 1;
-		c->count[TX_PROG_snapshot].lost++;
+		tx_lost(c, &c->count[TX_PROG_snapshot]);
 		return true;
 	}
 	r->limit = q->limit;

@@ -371,7 +371,7 @@ static __noinline int direct_open(__u64 *ctx, struct tx_cpu *c, __u32 slot)
 	struct sk_buff *skb = (void *)ctx[0];
 	struct Qdisc *q = (void *)ctx[1];
 	struct netdev_queue *txq = (void *)ctx[3];
-	bool validate = ctx[5], in_run = false;
+	bool validate = (__u8)ctx[5], in_run = false;
 	struct tx_frame *f, *outer;
 	struct tx_direct *d;
 	__u32 parent = 0;
@@ -429,10 +429,13 @@ static __noinline int direct_open(__u64 *ctx, struct tx_cpu *c, __u32 slot)
 	return tx_noted(c, TX_PROG_direct_begin);
 }
 
+/* Of a bool argument and of a bool result only the lowest byte is written: what
+ * the register holds above is left from before.
+ */
 SEC("fentry/sch_direct_xmit")
 int BPF_PROG(direct_begin, struct sk_buff *skb, struct Qdisc *q,
 	     struct net_device *dev, struct netdev_queue *txq, void *root_lock,
-	     bool validate)
+	     __u8 validate)
 {
 	struct tx_cpu *c = tx_enter(TX_PROG_direct_begin);
 	__u32 slot;
@@ -480,7 +483,7 @@ static __noinline int direct_close(__u64 *ctx, struct tx_cpu *c)
 		f = tx_frame_at(c, at);
 		tx_clear(f->direct);
 		f->slot = slot;
-		f->direct.validate = ctx[5];
+		f->direct.validate = (__u8)ctx[5];
 		f->direct.from = TX_FROM_UNKNOWN;
 		f->direct.h.flags = TX_FLAG_PARTIAL;
 	}
@@ -489,7 +492,7 @@ static __noinline int direct_close(__u64 *ctx, struct tx_cpu *c)
 	d->requeues_end = qdisc_requeues(c, q, q->flags);
 	d->gso_qlen_end = q->gso_skb.qlen;
 	d->txq_state_end = txq->state;
-	d->result = ctx[6];
+	d->result = (__u8)ctx[6];
 	if (d->from == TX_FROM_BYPASS)
 		bypass_over(c, q, q->flags, d->result);
 	tx_queue_name(&d->h, f->slot);
@@ -504,7 +507,7 @@ static __noinline int direct_close(__u64 *ctx, struct tx_cpu *c)
 SEC("fexit/sch_direct_xmit")
 int BPF_PROG(direct_end, struct sk_buff *skb, struct Qdisc *q,
 	     struct net_device *dev, struct netdev_queue *txq, void *root_lock,
-	     bool validate, bool ret)
+	     __u8 validate, __u8 ret)
 {
 	struct tx_cpu *c = tx_enter(TX_PROG_direct_end);
 

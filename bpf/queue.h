@@ -175,25 +175,52 @@ static __always_inline __u32 queue_unplaced(struct net_device *dev,
 }
 
 /*
+ * Who may have a slot, and an empty place of the hash: whoever is the first to
+ * write its key here, for a lock may not be had and before 5.12 (5ffa25502b5a)
+ * nothing is compared and exchanged in one step.
+ */
+#define TX_PLACE_TAKEN 0x10000 /* with the place; slots are below */
+#define TX_SLOT_TRIES 16 /* CPUs that meet a new queue in one moment */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, TX_QUEUES + TX_QUEUE_HASH);
+	__type(key, __u32);
+	__type(value, __u32);
+} queues_taken SEC(".maps");
+
+static __always_inline bool queue_takes(__u32 key, __u32 slot)
+{
+	return !bpf_map_update_elem(&queues_taken, &key, &slot, BPF_NOEXIST);
+}
+
+/*
  * A slot for a queue that is new to an empty place of the hash, 0 when there is
  * none. Another CPU may meet the same queue now: one slot is taken for good
  * then, and the other never used again.
  */
-static __always_inline __u32 queue_place(__u32 *place, __u64 number)
+static __always_inline __u32 queue_place(__u32 at, __u64 number)
 {
-	__u32 slot, other;
+	__u32 key = TX_PLACE_TAKEN + at, slot, i, *other;
 
-	if (nqueues >= TX_QUEUES - 1)
-		return 0;
-	slot = __sync_fetch_and_add(&nqueues, 1) + 1;
-	if (slot >= TX_QUEUES)
+	for (i = 0; i < TX_SLOT_TRIES; i++) {
+		slot = nqueues + 1;
+		if (slot >= TX_QUEUES)
+			return 0;
+		nqueues = slot;
+		if (queue_takes(slot, slot))
+			break;
+	}
+	if (i == TX_SLOT_TRIES)
 		return 0;
 	queue_at(slot)->txq = number;
-	other = __sync_val_compare_and_swap(place, 0, slot);
-	if (!other)
+	if (queue_takes(key, slot)) {
+		queue_slots[at & (TX_QUEUE_HASH - 1)] = slot;
 		return slot;
+	}
 	queue_at(slot)->txq = 0;
-	return other;
+	other = bpf_map_lookup_elem(&queues_taken, &key);
+	return other ? *other : 0;
 }
 
 /* The slot of a queue, met before or not; 0 when there is no room. Global, so
@@ -201,11 +228,11 @@ static __always_inline __u32 queue_place(__u32 *place, __u64 number)
  */
 __noinline int queue_seek(__u64 number)
 {
-	__u32 hash = queue_hash(number), k, slot, *place;
+	__u32 hash = queue_hash(number), k, slot, at;
 
 	for (k = 0; k < TX_QUEUE_TRIES; k++) {
-		place = &queue_slots[(hash + k) & (TX_QUEUE_HASH - 1)];
-		slot = *place ?: queue_place(place, number);
+		at = (hash + k) & (TX_QUEUE_HASH - 1);
+		slot = queue_slots[at] ?: queue_place(at, number);
 		if (!slot)
 			return 0;
 		if (queue_at(slot)->txq == number)

@@ -40,8 +40,10 @@ static __always_inline void queue_stats(struct tx_sums *s, __u64 stats)
 	s->requeues += n;
 }
 
-/* Global, so that the verifier sees the loop once. */
-__noinline int qdisc_sum(__u64 q, struct tx_sums *s)
+/* A function of its own, so that it is there once; static, for a global one
+ * may be given no memory by old kernels (e5069b9c23b3).
+ */
+static __noinline int qdisc_sum(__u64 q, struct tx_sums *s)
 {
 	__u64 cpu_queue = 0, cpu_basic = 0, base;
 	__u32 flags = 0, cpu;

@@ -153,7 +153,7 @@ int BPF_PROG(waited, struct Qdisc *q, const struct netdev_queue *txq,
 SEC("fexit/sch_direct_xmit")
 int BPF_PROG(put_back, struct sk_buff *first, struct Qdisc *q,
 	     struct net_device *dev, struct netdev_queue *txq, void *root_lock,
-	     bool validate, bool ret)
+	     __u8 validate, __u8 ret)
 {
 	struct tx_cpu *c = tx_enter(TX_PROG_put_back);
 	__u32 zero = 0, i, n;

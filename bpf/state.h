@@ -116,6 +116,8 @@ struct tx_config {
 	__u32 weighs; /* the programs weight_begin and weight_end are there */
 	__u32 rt; /* PREEMPT_RT: tasks interleave on a CPU */
 	__u32 pid; /* of the process whose sockets are wanted, 0: of all */
+	__u32 before_5_12; /* see tx_next */
+	__u32 pad;
 	struct tx_device_id devices[TX_FILTER_DEVICES];
 	__u32 netns[TX_FILTER_NETNS];
 	__u8 qdiscs[TX_FILTER_QDISCS][16];
@@ -284,12 +286,15 @@ struct tx_count {
 	__u64 submitted;
 	__u64 filtered;
 	__u64 lost;
+	__u64 nested; /* calls in the middle of one, before 5.12 */
 	__u64 pointer; /* see tx_number */
 };
 
 struct tx_cpu {
-	__u32 seq;
+	__u32 seq; /* records begun */
 	__u32 top; /* open frames */
+	__u32 gone; /* records lost, before 5.12 */
+	__u32 pad;
 	struct tx_begun begun; /* the run that has dequeued nothing yet */
 	__u64 base; /* where this CPU's variables lie */
 	__u64 bypass; /* qdisc whose bypass send ended last and said go on */
@@ -320,13 +325,31 @@ struct {
 /* What a frame's record starts from; c->top may not move in between. */
 #define tx_clear(what) __builtin_memset(&(what), 0, sizeof(what))
 
-/* Counts the call; NULL while not armed. */
+/*
+ * Counts the call; NULL while not armed.
+ *
+ * A program that interrupts itself is skipped, and counted, by the kernel since
+ * 5.12 (ca06f55b9002). Before, it is here: a call that has begun and is not
+ * accounted for is under way. An interrupt may count between the two accesses to
+ * seen, so they are one.
+ */
 static __always_inline struct tx_cpu *tx_enter(enum tx_program prog)
 {
 	struct tx_cpu *c = bpf_map_lookup_elem(&cpus, (void *)&gate);
+	struct tx_count *n;
 
-	if (c)
-		c->count[prog].seen++;
+	if (!c)
+		return NULL;
+	n = &c->count[prog];
+	if (!config.before_5_12) {
+		n->seen++;
+		return c;
+	}
+	if (n->seen != n->submitted + n->filtered + n->lost) {
+		__sync_fetch_and_add(&n->nested, 1);
+		return NULL;
+	}
+	__sync_fetch_and_add(&n->seen, 1);
 	return c;
 }
 
@@ -383,8 +406,15 @@ static __always_inline __u64 tx_address(struct tx_cpu *c, enum tx_program prog,
 
 static __always_inline bool tx_ksoftirqd(void)
 {
-	struct task_struct *t = bpf_get_current_task_btf();
+	struct task_struct *t;
+	char name[16] = {};
 
+	if (config.before_5_12) {
+		bpf_get_current_comm(name, sizeof(name));
+		return name[0] == 'k' && name[1] == 's' && name[2] == 'o' &&
+		       name[3] == 'f' && name[4] == 't' && name[9] == '/';
+	}
+	t = bpf_get_current_task_btf();
 	return t->comm[0] == 'k' && t->comm[1] == 's' && t->comm[2] == 'o' &&
 	       t->comm[3] == 'f' && t->comm[4] == 't' && t->comm[9] == '/';
 }
@@ -538,6 +568,27 @@ static __always_inline bool tx_submit(const void *from, __u32 size, __u64 flags)
 	return !bpf_ringbuf_output(&events, (void *)from, size, flags);
 }
 
+/*
+ * The number of a record on its CPU, taken before the ring is asked for room,
+ * so a lost record leaves a gap. Before 5.12 (5ca419f2864a) no program can add
+ * and see the sum in one step: a record says how many were lost before it, and
+ * the reader, who gets them in their order, counts.
+ */
+static __always_inline __u32 tx_next(struct tx_cpu *c)
+{
+	if (!config.before_5_12)
+		return __sync_fetch_and_add(&c->seq, 1);
+	__sync_fetch_and_add(&c->seq, 1);
+	return c->gone;
+}
+
+static __always_inline void tx_lost(struct tx_cpu *c, struct tx_count *n)
+{
+	n->lost++;
+	if (config.before_5_12)
+		__sync_fetch_and_add(&c->gone, 1);
+}
+
 /* Whether the reader is woken for the record of this number. */
 static __always_inline __u64 tx_wake(__u32 seq)
 {
@@ -550,8 +601,7 @@ static __always_inline __u64 tx_wake(__u32 seq)
 /*
  * How a record leaves: the one in the frame at this place, which is
  * closed. Until then the frame stays on the stack, out of reach of interrupts.
- * The sequence number is taken before the ring is asked for room, so a lost
- * record leaves a gap. Global for the verifier's sake.
+ * Global for the verifier's sake.
  */
 __noinline int tx_emit(__u32 prog, __u32 at, __u32 kind, __u32 size)
 {
@@ -582,11 +632,11 @@ __noinline int tx_emit(__u32 prog, __u32 at, __u32 kind, __u32 size)
 		}
 		h->dur = dur;
 	}
-	h->seq = __sync_fetch_and_add(&c->seq, 1);
-	if (tx_submit(h, size, tx_wake(h->seq)))
+	h->seq = tx_next(c);
+	if (tx_submit(h, size, tx_wake(c->seq)))
 		n->submitted++;
 	else
-		n->lost++;
+		tx_lost(c, n);
 	c->top = at;
 	return 0;
 }

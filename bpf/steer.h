@@ -59,7 +59,7 @@ static __always_inline bool steer_goes_on(int verdict)
 
 SEC("fexit/tcf_classify")
 int BPF_PROG(steer_set, struct sk_buff *skb, void *block, void *tp, void *res,
-	     bool compat, int verdict)
+	     __u8 compat, int verdict)
 {
 	struct tx_cpu *c = tx_enter(TX_PROG_steer_set);
 	struct tx_steering *s = steering_of_cpu();

@@ -248,7 +248,7 @@ static __noinline int handover_close(__u64 *ctx, struct tx_cpu *c)
 	struct sk_buff *first = (void *)ctx[0];
 	struct net_device *dev = (void *)ctx[1];
 	struct netdev_queue *txq = (void *)ctx[2];
-	void *rcp = (void *)ctx[3];
+	void *rcp = NULL;
 	struct sk_buff *rest = (void *)ctx[4], *s = rest;
 	struct tx_hand *h;
 	struct tx_frame *f;
@@ -295,6 +295,10 @@ static __noinline int handover_close(__u64 *ctx, struct tx_cpu *c)
 		/* All was taken, so *ret is what the driver said last. */
 		h->rc = h->driver_rc;
 	} else {
+		/* As memory: before 5.18 ("bpf: Allow access to int pointer
+		 * arguments in tracing programs") the verifier refuses it.
+		 */
+		bpf_probe_read_kernel(&rcp, sizeof(rcp), &ctx[3]);
 		bpf_probe_read_kernel(&h->rc, sizeof(h->rc), rcp);
 		h->rest_first = tx_address(c, TX_PROG_handover_end, rest);
 		for (i = 0; i < TX_WALK && s; i++)

@@ -29,9 +29,9 @@ func TestRefusals(t *testing.T) {
 		_, err := probes.NewPlan(f, "auto", nil)
 		return err
 	}
-	atomic := map[string]bool{"bpf.atomic_fetch": true, "kallsyms.addresses": true}
+	fields := map[string]bool{"bpf.this_cpu_ptr": true, "kallsyms.addresses": true}
 	offset := probes.Function{Symbols: 1}
-	missing := &probes.Facts{Fields: atomic, Functions: map[string]probes.Function{
+	missing := &probes.Facts{Fields: fields, Functions: map[string]probes.Function{
 		"__per_cpu_offset": offset,
 		"__qdisc_run":      {Symbols: 1, BTF: true, Ftrace: true}, "sch_direct_xmit": {Symbols: 1, BTF: true, Ftrace: true},
 		"dev_hard_start_xmit": {Suffixed: "dev_hard_start_xmit.isra.0", BTF: true},
@@ -48,10 +48,10 @@ func TestRefusals(t *testing.T) {
 		{"lockdown", (&probes.Facts{Caps: all, Lockdown: "confidentiality"}).Permitted()},
 		{"a BTF file that is not there", noBTF},
 		{"a namespace that is not there", noNetns},
-		{"a kernel before 5.12", plan(&probes.Facts{})},
-		{"a kernel without CONFIG_KALLSYMS_ALL", plan(&probes.Facts{Fields: atomic})},
-		{"hidden addresses", plan(&probes.Facts{Fields: map[string]bool{"bpf.atomic_fetch": true}, Functions: map[string]probes.Function{"__per_cpu_offset": offset}})},
-		{"a hook that is not there", plan(&probes.Facts{Fields: atomic, Functions: map[string]probes.Function{"__per_cpu_offset": offset}})},
+		{"a kernel before 5.10", plan(&probes.Facts{})},
+		{"a kernel without CONFIG_KALLSYMS_ALL", plan(&probes.Facts{Fields: fields})},
+		{"hidden addresses", plan(&probes.Facts{Fields: map[string]bool{"bpf.this_cpu_ptr": true}, Functions: map[string]probes.Function{"__per_cpu_offset": offset}})},
+		{"a hook that is not there", plan(&probes.Facts{Fields: fields, Functions: map[string]probes.Function{"__per_cpu_offset": offset}})},
 		{"a hook with another name", plan(missing)},
 	} {
 		f := asFailure(probeFailure(c.err))

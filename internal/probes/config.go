@@ -68,6 +68,8 @@ type bpfConfig struct {
 	Weighs      uint32
 	RT          uint32
 	Pid         uint32
+	Before512   uint32
+	Pad         uint32
 	Devices     [maxDevices]DeviceID
 	Netns       [maxNetns]uint32
 	Qdiscs      [maxQdiscs][16]byte
@@ -90,6 +92,9 @@ func (c *Config) kernelSide(f *Facts, p *Plan, devices []DeviceID) (*bpfConfig, 
 	}
 	if strings.Contains(f.Kernel.Version, "PREEMPT_RT") {
 		b.RT = 1
+	}
+	if !f.Fields[atomicFetch] {
+		b.Before512 = 1
 	}
 	if !c.RawAddresses {
 		b.AddressXor, b.AddressMul = rand.Uint64(), rand.Uint64()|1

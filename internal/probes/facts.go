@@ -15,6 +15,7 @@ import (
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
 	"github.com/cilium/ebpf/btf"
+	"github.com/cilium/ebpf/features"
 	"github.com/cilium/ebpf/rlimit"
 	"golang.org/x/sys/unix"
 
@@ -100,7 +101,9 @@ func (f *Facts) types(spec *btf.Spec, functions, tracepoints []string) {
 		var td *btf.Typedef
 		f.Tracepoints[name] = spec.TypeByName("btf_trace_"+name, &td) == nil
 	}
-	f.Fields["bpf.atomic_fetch"] = atomicFetch()
+	f.Fields[atomicFetch] = takesFetch()
+	// A missing capability is not held against the kernel: it shows by itself.
+	f.Fields["bpf.this_cpu_ptr"] = !errors.Is(features.HaveProgramHelper(ebpf.RawTracepoint, asm.FnThisCpuPtr), ebpf.ErrNotSupported)
 	f.Fields["netdev_queue.dql"] = offsetOf(spec, "netdev_queue", "dql") >= 0
 	f.Fields["pcpu_hot.preempt_count"] = offsetOf(spec, "pcpu_hot", "preempt_count") >= 0
 	f.Fields["task_struct.net_xmit"] = offsetOf(spec, "task_struct", "net_xmit") >= 0
@@ -139,9 +142,8 @@ func (f *Facts) moduleTypes() {
 	}
 }
 
-// atomicFetch asks the verifier for the instruction that every record's number
-// takes. A missing capability is not held against the kernel: it shows by itself.
-func atomicFetch() bool {
+// takesFetch asks the verifier for the instruction that a record's number takes. A missing capability is not held against the kernel: it shows by itself.
+func takesFetch() bool {
 	_ = rlimit.RemoveMemlock() // this process's own; before 5.11 it is what refuses
 	fetch := asm.FetchAdd.Mem(asm.RFP, asm.R1, asm.DWord, -8)
 	fetch.Constant = 1 // BPF_FETCH, which v0.22 of the library leaves out

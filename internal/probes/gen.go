@@ -20,8 +20,10 @@
 // The flag is --with NAMES, additive like perf's -e, and names what is seen,
 // not rules: run --rules asks for what its rules need by itself.
 //
-// Decision: the programs are built with -mcpu=v3 (atomic fetch, 5.12 and
-// later); the object for older kernels comes with their support.
+// Decision: the programs are built once, with -mcpu=v3, for all kernels. What a
+// kernel before 5.12 does not know is taken out when they are loaded (old.go);
+// what cannot do without it is not recorded there: TSQ, queue picks, the order
+// of enqueues.
 package probes
 
 //go:generate go tool bpf2go -go-package probes -target bpfel -no-global-types -cc clang-14 -strip llvm-strip-14 -cflags "-O2 -g -Wall -Werror -mcpu=v3 -idirafter /usr/include/x86_64-linux-gnu" txtrace ../../bpf/txtrace.bpf.c

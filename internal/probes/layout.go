@@ -54,5 +54,5 @@ func (l cpuLayout) u64(b []byte, off int) uint64 { return binary.LittleEndian.Ui
 
 func (l cpuLayout) count(b []byte, program int) bpfCount {
 	at := l.counts + program*l.countSize
-	return bpfCount{l.u64(b, at), l.u64(b, at+8), l.u64(b, at+16), l.u64(b, at+24)}
+	return bpfCount{l.u64(b, at), l.u64(b, at+8), l.u64(b, at+16), l.u64(b, at+24), l.u64(b, at+32)}
 }

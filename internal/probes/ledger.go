@@ -12,7 +12,7 @@ import (
 
 // bpfCount is struct tx_count of bpf/state.h.
 type bpfCount struct {
-	Seen, Submitted, Filtered, Lost uint64
+	Seen, Submitted, Filtered, Lost, Nested uint64
 }
 
 // ledger reads the programs' counts out of the kernel.
@@ -50,9 +50,9 @@ func (l *ledger) read() ([]capture.LedgerRow, totals, error) {
 		}
 		for cpu, b := range cpus {
 			c := l.layout.count(b, id)
-			row := capture.LedgerRow{Program: id, CPU: cpu, Seen: c.Seen, Submitted: c.Submitted, Filtered: c.Filtered, Lost: c.Lost}
+			row := capture.LedgerRow{Program: id, CPU: cpu, Seen: c.Seen, Submitted: c.Submitted, Filtered: c.Filtered, Lost: c.Lost, Missed: c.Nested}
 			if cpu == 0 {
-				row.Missed = missed
+				row.Missed += missed
 			}
 			rows = append(rows, row)
 		}

@@ -10,6 +10,10 @@ import (
 
 // sockets fills in what bpf/sock.h chooses by.
 func (f *Filter) sockets(b *bpfConfig, facts *Facts) error {
+	if (f.Cgroup != "" || f.PID != 0) && !facts.Fields[atomicFetch] {
+		return &Error{Object: "--filter-cgroup and --filter-pid", What: "nothing is recorded of sockets here", Kind: CannotRun,
+			Cause: "the kernel is older than 5.12", Next: "use --filter-ifname or --filter-netns"}
+	}
 	if f.Cgroup != "" {
 		if !facts.Fields["sock.sk_cgrp_data"] {
 			return &Error{Object: "--filter-cgroup " + f.Cgroup, What: "sockets have no cgroup", Kind: CannotRun,

@@ -16,7 +16,7 @@ func TestFilterSockets(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	facts := &Facts{Fields: map[string]bool{"sock.sk_cgrp_data": true}}
+	facts := &Facts{Fields: map[string]bool{"sock.sk_cgrp_data": true, atomicFetch: true}}
 	for _, c := range []struct {
 		filter Filter
 		want   string
@@ -36,8 +36,15 @@ func TestFilterSockets(t *testing.T) {
 		}
 	}
 
-	if err := (&Filter{Cgroup: "/"}).sockets(new(bpfConfig), &Facts{}); err == nil {
-		t.Error("a kernel whose sockets have no cgroup took the filter")
+	for _, fields := range []map[string]bool{{atomicFetch: true}, {"sock.sk_cgrp_data": true}} {
+		if err := (&Filter{Cgroup: "/"}).sockets(new(bpfConfig), &Facts{Fields: fields}); err == nil {
+			t.Errorf("a kernel that has %v took the filter", fields)
+		}
+	}
+	err := (&Filter{PID: uint32(os.Getpid())}).sockets(new(bpfConfig), &Facts{})
+	var e *Error
+	if !errors.As(err, &e) || e.Kind != CannotRun || e.Cause != "the kernel is older than 5.12" {
+		t.Errorf("before 5.12 sockets are filtered: %v", err)
 	}
 	var b bpfConfig
 	if err := (&Filter{PID: uint32(os.Getpid())}).sockets(&b, facts); err != nil || b.Pid != uint32(os.Getpid()) || b.PidnsIno == 0 {

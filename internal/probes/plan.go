@@ -137,6 +137,7 @@ func (f *Facts) gap(s Source) string {
 		if !f.Fields[name] {
 			return name + " is not there" + map[string]string{
 				"kallsyms.addresses": " (CAP_SYSLOG, kernel.kptr_restrict below 2)",
+				atomicFetch:          " (5.12 and later)",
 			}[name]
 		}
 	}

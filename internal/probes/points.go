@@ -39,8 +39,8 @@ var pollers = []string{"bridge", "e1000", "igb", "tun", "virtio_net", "vmxnet3"}
 // points is the whole of what txtrace observes, in the order of the path.
 var points = []Point{
 	{
-		Fact: "bpf.atomic_fetch", Meaning: "sequence numbers are taken in one step (5.12 and later)", Required: true,
-		Sources: []Source{{Name: "BPF_FETCH", Backend: "btf", Fields: []string{"bpf.atomic_fetch"}}},
+		Fact: "bpf.per_cpu", Meaning: "programs reach per-CPU variables (5.10 and later)", Required: true,
+		Sources: []Source{{Name: "bpf_this_cpu_ptr", Backend: "btf", Fields: []string{"bpf.this_cpu_ptr"}}},
 	},
 	{
 		Fact: "symbols", Meaning: "symbols have addresses, by which per-CPU variables are found", Required: true,
@@ -167,6 +167,7 @@ var points = []Point{
 		Sources: []Source{{
 			Name: "fentry+fexit tcp_write_xmit", Backend: "btf",
 			Programs: []string{"write_begin", "write_end"}, Functions: []string{"tcp_write_xmit"},
+			Fields: []string{atomicFetch},
 		}},
 		Rules: []string{"T2", "T3"},
 	},
@@ -175,6 +176,7 @@ var points = []Point{
 		Sources: []Source{{
 			Name: "fentry+fexit tcp_wfree", Backend: "btf",
 			Programs: []string{"wfree_begin", "wfree_end"}, Functions: []string{"tcp_wfree"},
+			Fields: []string{atomicFetch},
 		}},
 		Rules: []string{"T2", "T3"},
 	},
@@ -184,6 +186,7 @@ var points = []Point{
 			Name: "fentry tcp_tsq_handler", Backend: "btf",
 			Programs:  []string{"resume_handler", "pace_begin", "pace_end"},
 			Functions: []string{"tcp_tsq_handler", "tcp_pace_kick"},
+			Fields:    []string{atomicFetch},
 		}},
 	},
 	{
@@ -191,6 +194,7 @@ var points = []Point{
 		Sources: []Source{{
 			Name: "fentry tcp_release_cb", Backend: "btf",
 			Programs: []string{"resume_release"}, Functions: []string{"tcp_release_cb"},
+			Fields: []string{atomicFetch},
 		}},
 	},
 	{
@@ -198,6 +202,7 @@ var points = []Point{
 		Sources: []Source{{
 			Name: "fentry+fexit netdev_core_pick_tx", Backend: "btf",
 			Programs: []string{"pick_begin", "pick_end"}, Functions: []string{"netdev_core_pick_tx"},
+			Fields: []string{atomicFetch},
 		}},
 		Rules: []string{"Q1", "Q2", "Q3", "Q4", "Q6", "Q8", "Q9"},
 	},
@@ -278,6 +283,7 @@ var points = []Point{
 		Sources: []Source{{
 			Name: "tp_btf qdisc_enqueue", Backend: "btf",
 			Programs: []string{"enqueued"}, Tracepoints: []string{"qdisc_enqueue"},
+			Fields: []string{atomicFetch},
 		}},
 		Rules: []string{"O1", "N2"},
 	},
@@ -294,6 +300,7 @@ var points = []Point{
 		Sources: []Source{{
 			Name: "fentry+fexit __tcp_transmit_skb", Backend: "btf",
 			Programs: []string{"transmit_begin", "transmit_end"}, Functions: []string{"__tcp_transmit_skb"},
+			Fields: []string{atomicFetch},
 		}},
 		Rules: []string{"T1", "T7"},
 	},

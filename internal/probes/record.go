@@ -77,6 +77,7 @@ type recorder struct {
 	picks   pickCounts
 	watch   *watcher
 	new     strangers
+	numbers *numbering
 	w       *capture.Writer
 	weights capture.Settings // as last seen
 	seq     uint32           // of records written here, CPU event.UserCPU
@@ -84,7 +85,7 @@ type recorder struct {
 }
 
 func newRecorder(p *Plan, f *Facts, c *Config) (r *recorder, err error) {
-	r = &recorder{plan: p, facts: f, config: c}
+	r = &recorder{plan: p, facts: f, config: c, numbers: newNumbering(f)}
 	defer func() {
 		if err != nil {
 			r.free()
@@ -188,6 +189,7 @@ func (r *recorder) drain(ctx context.Context) error {
 		switch {
 		case err == nil:
 			r.new.record(rec.RawSample)
+			r.numbers.record(rec.RawSample)
 			if err := r.w.Append(rec.RawSample); err != nil {
 				return err
 			}
@@ -231,6 +233,7 @@ func (r *recorder) rest() error {
 		if err != nil {
 			return fmt.Errorf("read the ring: %w", err)
 		}
+		r.numbers.record(rec.RawSample)
 		if err := r.w.Append(rec.RawSample); err != nil {
 			return err
 		}

@@ -69,6 +69,9 @@ func open(p *Plan, f *Facts, c *Config, b *bpfConfig) (_ *session, err error) {
 			return nil, fmt.Errorf("BPF configuration: %w", err)
 		}
 	}
+	if !f.Fields[atomicFetch] {
+		withoutFetch(spec)
+	}
 	var opts ebpf.CollectionOptions
 	if c.KernelBTF != "" {
 		if opts.Programs.KernelTypes, err = btf.LoadSpec(c.KernelBTF); err != nil {

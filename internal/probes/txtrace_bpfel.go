@@ -28,6 +28,7 @@ const (
 	txtraceMapOwned            = "owned"
 	txtraceMapPickSums         = "pick_sums"
 	txtraceMapPicking          = "picking"
+	txtraceMapQueuesTaken      = "queues_taken"
 	txtraceMapRxNow            = "rx_now"
 	txtraceMapSocks            = "socks"
 	txtraceMapStamping         = "stamping"
@@ -230,25 +231,26 @@ type txtraceProgramSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type txtraceMapSpecs struct {
-	Arrivals  *ebpf.MapSpec `ebpf:"arrivals"`
-	Charges   *ebpf.MapSpec `ebpf:"charges"`
-	Cpus      *ebpf.MapSpec `ebpf:"cpus"`
-	Delivered *ebpf.MapSpec `ebpf:"delivered"`
-	Events    *ebpf.MapSpec `ebpf:"events"`
-	Flows     *ebpf.MapSpec `ebpf:"flows"`
-	Givings   *ebpf.MapSpec `ebpf:"givings"`
-	Listed    *ebpf.MapSpec `ebpf:"listed"`
-	Lives     *ebpf.MapSpec `ebpf:"lives"`
-	Owned     *ebpf.MapSpec `ebpf:"owned"`
-	PickSums  *ebpf.MapSpec `ebpf:"pick_sums"`
-	Picking   *ebpf.MapSpec `ebpf:"picking"`
-	RxNow     *ebpf.MapSpec `ebpf:"rx_now"`
-	Socks     *ebpf.MapSpec `ebpf:"socks"`
-	Stamping  *ebpf.MapSpec `ebpf:"stamping"`
-	Stamps    *ebpf.MapSpec `ebpf:"stamps"`
-	Steering  *ebpf.MapSpec `ebpf:"steering"`
-	Turns     *ebpf.MapSpec `ebpf:"turns"`
-	Ups       *ebpf.MapSpec `ebpf:"ups"`
+	Arrivals    *ebpf.MapSpec `ebpf:"arrivals"`
+	Charges     *ebpf.MapSpec `ebpf:"charges"`
+	Cpus        *ebpf.MapSpec `ebpf:"cpus"`
+	Delivered   *ebpf.MapSpec `ebpf:"delivered"`
+	Events      *ebpf.MapSpec `ebpf:"events"`
+	Flows       *ebpf.MapSpec `ebpf:"flows"`
+	Givings     *ebpf.MapSpec `ebpf:"givings"`
+	Listed      *ebpf.MapSpec `ebpf:"listed"`
+	Lives       *ebpf.MapSpec `ebpf:"lives"`
+	Owned       *ebpf.MapSpec `ebpf:"owned"`
+	PickSums    *ebpf.MapSpec `ebpf:"pick_sums"`
+	Picking     *ebpf.MapSpec `ebpf:"picking"`
+	QueuesTaken *ebpf.MapSpec `ebpf:"queues_taken"`
+	RxNow       *ebpf.MapSpec `ebpf:"rx_now"`
+	Socks       *ebpf.MapSpec `ebpf:"socks"`
+	Stamping    *ebpf.MapSpec `ebpf:"stamping"`
+	Stamps      *ebpf.MapSpec `ebpf:"stamps"`
+	Steering    *ebpf.MapSpec `ebpf:"steering"`
+	Turns       *ebpf.MapSpec `ebpf:"turns"`
+	Ups         *ebpf.MapSpec `ebpf:"ups"`
 }
 
 // txtraceVariableSpecs contains global variables before they are loaded into the kernel.
@@ -290,25 +292,26 @@ func (o *txtraceObjects) Close() error {
 //
 // It can be passed to loadTxtraceObjects or ebpf.CollectionSpec.LoadAndAssign.
 type txtraceMaps struct {
-	Arrivals  *ebpf.Map `ebpf:"arrivals"`
-	Charges   *ebpf.Map `ebpf:"charges"`
-	Cpus      *ebpf.Map `ebpf:"cpus"`
-	Delivered *ebpf.Map `ebpf:"delivered"`
-	Events    *ebpf.Map `ebpf:"events"`
-	Flows     *ebpf.Map `ebpf:"flows"`
-	Givings   *ebpf.Map `ebpf:"givings"`
-	Listed    *ebpf.Map `ebpf:"listed"`
-	Lives     *ebpf.Map `ebpf:"lives"`
-	Owned     *ebpf.Map `ebpf:"owned"`
-	PickSums  *ebpf.Map `ebpf:"pick_sums"`
-	Picking   *ebpf.Map `ebpf:"picking"`
-	RxNow     *ebpf.Map `ebpf:"rx_now"`
-	Socks     *ebpf.Map `ebpf:"socks"`
-	Stamping  *ebpf.Map `ebpf:"stamping"`
-	Stamps    *ebpf.Map `ebpf:"stamps"`
-	Steering  *ebpf.Map `ebpf:"steering"`
-	Turns     *ebpf.Map `ebpf:"turns"`
-	Ups       *ebpf.Map `ebpf:"ups"`
+	Arrivals    *ebpf.Map `ebpf:"arrivals"`
+	Charges     *ebpf.Map `ebpf:"charges"`
+	Cpus        *ebpf.Map `ebpf:"cpus"`
+	Delivered   *ebpf.Map `ebpf:"delivered"`
+	Events      *ebpf.Map `ebpf:"events"`
+	Flows       *ebpf.Map `ebpf:"flows"`
+	Givings     *ebpf.Map `ebpf:"givings"`
+	Listed      *ebpf.Map `ebpf:"listed"`
+	Lives       *ebpf.Map `ebpf:"lives"`
+	Owned       *ebpf.Map `ebpf:"owned"`
+	PickSums    *ebpf.Map `ebpf:"pick_sums"`
+	Picking     *ebpf.Map `ebpf:"picking"`
+	QueuesTaken *ebpf.Map `ebpf:"queues_taken"`
+	RxNow       *ebpf.Map `ebpf:"rx_now"`
+	Socks       *ebpf.Map `ebpf:"socks"`
+	Stamping    *ebpf.Map `ebpf:"stamping"`
+	Stamps      *ebpf.Map `ebpf:"stamps"`
+	Steering    *ebpf.Map `ebpf:"steering"`
+	Turns       *ebpf.Map `ebpf:"turns"`
+	Ups         *ebpf.Map `ebpf:"ups"`
 }
 
 func (m *txtraceMaps) Close() error {
@@ -325,6 +328,7 @@ func (m *txtraceMaps) Close() error {
 		m.Owned,
 		m.PickSums,
 		m.Picking,
+		m.QueuesTaken,
 		m.RxNow,
 		m.Socks,
 		m.Stamping,
