@@ -18,7 +18,8 @@ import (
 const mends = "0345552a653c"
 
 // Test6_12_43 is a real no on a real kernel. The same guest records with a
-// ring that is too small, is killed, is interrupted twice and fills its disk.
+// ring that is too small, is killed, is interrupted twice, fills its disk, and
+// records without root.
 func Test6_12_43(t *testing.T) {
 	g := newGuest(t)
 	script, err := filepath.Abs("guest")
@@ -114,6 +115,19 @@ func Test6_12_43(t *testing.T) {
 		}
 		if v, _ := recorded(t, "after-killed", "0"); v.Lost != (analysis.LostInfo{Missed: v.Lost.Missed}) {
 			t.Errorf("after it: lost %+v", v.Lost)
+		}
+	})
+	t.Run("capable", func(t *testing.T) {
+		v, says := recorded(t, "capable", "0")
+		if d2 := rule(t, v, "D2"); v.Exit != analysis.ExitOK || d2.Verdict != analysis.VerdictExpected || v.Lost.Records != 0 {
+			t.Errorf("exit %d, D2 %s, lost %+v; record says: %s", v.Exit, d2.Verdict, v.Lost, says)
+		}
+		log, err := os.ReadFile(filepath.Join(out, "incapable", "record.log"))
+		if want := "not permitted: CAP_PERFMON is missing; run as root, or: setcap"; err != nil || !strings.Contains(string(log), want) {
+			t.Errorf("without CAP_PERFMON: %s, %v; want %s", log, err, want)
+		}
+		if code, err := os.ReadFile(filepath.Join(out, "incapable", "exit")); err != nil || string(code) != "4\n" {
+			t.Errorf("without CAP_PERFMON: exit code %s, %v; want 4", code, err)
 		}
 	})
 	t.Run("interrupted twice", func(t *testing.T) {
