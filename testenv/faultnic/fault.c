@@ -78,6 +78,12 @@ static bool hit(u32 seen)
 	return every && seen % every == 0;
 }
 
+static u32 in_flight(const struct netdev_queue *txq)
+{
+	return READ_ONCE(txq->dql.num_queued) -
+	       READ_ONCE(txq->dql.num_completed);
+}
+
 /* More than the device may be sending just now. */
 static bool has_unsent(const struct nic_ring *r)
 {
