@@ -249,8 +249,14 @@ static __always_inline __u32 queue_learn(__u64 number, struct net_device *dev,
 
 	if (!slot)
 		return queue_unplaced(dev, txq);
-	if (e->dev != (__u64)dev)
+	/* Its memory was another device's, or the same one's under another
+	 * name: what was counted of that is nothing to this one.
+	 */
+	if (e->dev != (__u64)dev || e->ifindex != dev->ifindex ||
+	    e->netns != dev->nd_net.net->ns.inum) {
 		e->known = e->active = e->sent = 0;
+		e->enqueues = 0;
+	}
 	e->dev = (__u64)dev;
 	e->ifindex = dev->ifindex;
 	e->netns = dev->nd_net.net->ns.inum;
