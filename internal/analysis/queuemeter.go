@@ -107,7 +107,7 @@ func (m *queueMeter) run(r *Run) {
 		}
 		m.runs.QuotaMin, m.runs.QuotaMax = min(m.runs.QuotaMin, r.Weight), max(m.runs.QuotaMax, r.Weight)
 		m.bql.Quota = r.Weight
-		if r.Packets >= r.Weight {
+		if r.EndedByQuota() {
 			m.runs.QuotaEnded++
 		}
 	}

@@ -61,6 +61,14 @@ func (r *Run) Scheduled() bool {
 	return r.Rescheduled != 0 || r.QdiscStateEnd&(event.QdiscStateSched|event.QdiscStateMissed) != 0
 }
 
+// EndedByQuota says that the run used its quota up and went no further. One whose
+// last send was refused ended by that, before it looked at its quota.
+func (r *Run) EndedByQuota() bool {
+	last := r.Last()
+	refused := last != nil && last.Direct != nil && !last.Direct.Sent()
+	return r.Weight > 0 && r.Packets >= r.Weight && !refused
+}
+
 // Restarted counts the qdisc_restart calls of the run: dequeues, empty ones
 // too. A last one that returned without a dequeue (queue stopped) is unseen.
 func (r *Run) Restarted() uint32 { return r.Dequeues + r.Empty }
