@@ -103,6 +103,7 @@ __noinline int bypass_open(void)
 		f->at.first = first;
 		f->at.dev = e->dev;
 		f->at.txq = e->txq;
+		f->at.begin = b->handed;
 		f->at.num_queued = b->begun.num_queued;
 		f->h.flags |= b->unlocked;
 	}
@@ -140,6 +141,8 @@ static __always_inline bool bypass_hand(struct tx_cpu *c, struct sk_buff *first,
 	tx_now_read(&b->begun, txq);
 	b->foreign = hand_foreign(e, b->begun.num_queued);
 	b->unlocked = txq_unlocked(txq);
+	if (stack_moments)
+		b->handed = bpf_ktime_get_ns();
 	b->stage = TX_STAGE_HANDED;
 	queue_look(b->slot, &b->begun);
 	return true;

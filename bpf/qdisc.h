@@ -119,8 +119,10 @@ static __always_inline __u16 run_weight(const struct tx_frame *f)
 }
 
 /* A run that dequeued something. */
-static __noinline int run_close(struct tx_cpu *c, struct Qdisc *q)
+static __noinline int run_close(__u64 *ctx, struct tx_cpu *c)
 {
+	struct Qdisc *q = (void *)ctx[0];
+	struct tx_stack_sum sum = {};
 	struct tx_frame *f;
 	struct tx_now now;
 	struct tx_run *r;
@@ -166,6 +168,11 @@ static __noinline int run_close(struct tx_cpu *c, struct Qdisc *q)
 		r->num_compl_begin = 0;
 		r->adj_limit_begin = 0;
 	}
+	if (stack_wanted(TX_MOMENT_quota) && r->rescheduled) {
+		sum.packets = r->packets;
+		sum.ns = bpf_ktime_get_ns() - f->begin;
+		stack_add(ctx, TX_MOMENT_quota, &sum);
+	}
 	return tx_emit(TX_PROG_run_end, at, TX_RUN, sizeof(*r));
 }
 
@@ -177,7 +184,7 @@ int BPF_PROG(run_end, struct Qdisc *q)
 	if (!c)
 		return 0;
 	if (c->begun.qdisc != (__u64)q)
-		return run_close(c, q);
+		return run_close(ctx, c);
 	/*
 	 * A run that dequeued nothing decided nothing: one follows every bypass
 	 * send. It is counted here, not recorded.
@@ -197,10 +204,14 @@ SEC("fentry/__netif_schedule")
 int BPF_PROG(schedule, struct Qdisc *q)
 {
 	struct tx_cpu *c = tx_enter(TX_PROG_schedule);
+	struct tx_stack_sum none = {};
 	struct tx_frame *f;
 
 	if (!c)
 		return 0;
+	if (stack_wanted(TX_MOMENT_schedule) &&
+	    run_slot(c, TX_PROG_schedule, q))
+		stack_add(ctx, TX_MOMENT_schedule, &none);
 	if (tx_context_now(c) == TX_CONTEXT_HARDIRQ)
 		return tx_filtered(c, TX_PROG_schedule);
 	f = run_frame(c, q);
@@ -490,6 +501,11 @@ static __noinline int direct_close(__u64 *ctx, struct tx_cpu *c)
 	f = tx_frame_at(c, at);
 	d = &f->direct;
 	d->requeues_end = qdisc_requeues(c, q, q->flags);
+	if (stack_wanted(TX_MOMENT_requeue) &&
+	    d->requeues_end != d->requeues_begin &&
+	    !(d->h.flags & TX_FLAG_PARTIAL))
+		stack_requeue(ctx, q, d->requeues_end - d->requeues_begin,
+			      f->begin);
 	d->gso_qlen_end = q->gso_skb.qlen;
 	d->txq_state_end = txq->state;
 	d->result = (__u8)ctx[6];

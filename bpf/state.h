@@ -187,6 +187,7 @@ struct tx_attempts {
 	__u64 first; /* 0: no hand-over is under way */
 	__u64 dev;
 	__u64 txq;
+	__u64 begin; /* where its stack is taken */
 	__u32 num_queued;
 	__u32 woken; /* as tx_queue's, when the last one was over */
 	__u32 restarted;
@@ -215,6 +216,7 @@ struct tx_bypass {
 	__u64 first; /* 0: none is under way */
 	__u64 task;
 	__u64 begin;
+	__u64 handed; /* when, where its stack is taken */
 	__u32 parent;
 	__u32 slot;
 	__u32 bytes;

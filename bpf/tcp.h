@@ -96,6 +96,7 @@ SEC("fexit/tcp_write_xmit")
 int BPF_PROG(write_end, struct sock *sk)
 {
 	struct tx_cpu *c = tx_enter(TX_PROG_write_end);
+	struct tx_stack_sum none = {};
 	struct tx_throttle *r;
 	struct tx_sock *s;
 	__u8 tsq, valid;
@@ -120,6 +121,8 @@ int BPF_PROG(write_end, struct sock *sk)
 	      (tsq & TSQ_QUEUED && !(s->tsq_begin & TSQ_QUEUED))))
 		return tx_filtered(c, TX_PROG_write_end);
 
+	if (stack_wanted(TX_MOMENT_throttle))
+		stack_add(ctx, TX_MOMENT_throttle, &none);
 	at = tx_frame_push(c, TX_FRAME_RECORD, NULL, 0);
 	tx_frame_at(c, at)->begin = s->begin;
 	r = &tx_frame_at(c, at)->throttle;

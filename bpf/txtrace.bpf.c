@@ -17,6 +17,7 @@
 #include "state.h"
 #include "queue.h"
 #include "sock.h"
+#include "stack.h"
 #include "complete.h"
 #include "bypass.h"
 #include "qdisc.h"
@@ -38,6 +39,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /* Only to have these types in the object's BTF, where user space looks. */
 struct tx_types {
 	enum tx_program program;
+	enum tx_moment moment;
 	struct tx_run run;
 	struct tx_dequeue dequeue;
 	struct tx_direct direct;

@@ -60,6 +60,8 @@ static __noinline int handover_open(struct tx_cpu *c, struct sk_buff *first,
 	f->at.first = (__u64)first;
 	f->at.dev = (__u64)dev;
 	f->at.txq = (__u64)txq;
+	if (stack_moments)
+		f->at.begin = bpf_ktime_get_ns();
 	f->at.num_queued = now.num_queued;
 	f->at.woken = queue_at(slot)->woken;
 	f->at.restarted = queue_at(slot)->restarted;
@@ -291,6 +293,9 @@ static __noinline int handover_close(__u64 *ctx, struct tx_cpu *c)
 	if (!(f->h.flags & TX_FLAG_PARTIAL) &&
 	    (__s32)(now.num_queued - h->num_queued_begin) < 0)
 		f->h.flags |= TX_FLAG_RESET;
+	if (stack_moments)
+		stack_handover(ctx, h->packets, h->bytes, f->at.begin,
+			       h->packets == 1 && h->owed_drv);
 	if (!rest && h->attempts) {
 		/* All was taken, so *ret is what the driver said last. */
 		h->rc = h->driver_rc;
@@ -326,6 +331,8 @@ int BPF_PROG(handover_end, struct sk_buff *first, struct net_device *dev,
 		return 0;
 	if (!bypass_back(c, first, txq, rest))
 		return handover_close(ctx, c);
+	if (stack_moments)
+		stack_handover(ctx, 1, c->send.bytes, c->send.handed, true);
 	return tx_noted(c, TX_PROG_handover_end);
 }
 

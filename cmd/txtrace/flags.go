@@ -40,6 +40,7 @@ type recordFlags struct {
 	pid       process
 	with      extras
 	oneIn     uint32
+	stacks    moments
 	detail    string
 	ring      ringSize
 	duration  span
@@ -57,6 +58,7 @@ func (r *recordFlags) add(fs *pflag.FlagSet) {
 	fs.Var(&r.pid, "filter-pid", "only sockets of this process, by `PID`")
 	fs.Var(&r.with, "with", "also "+r.with.names())
 	fs.Uint32Var(&r.oneIn, "sojourn-one-in", 64, "with sojourn, follow one of `N` packets")
+	fs.Var(&r.stacks, "stacks", "take stacks: all, or as flame --list")
 	fs.Var(oneOf(&r.detail, "batch", "packet"), "detail", "`WHAT`: batch or packet")
 	r.ring.size = 32 << 20
 	fs.Var(&r.ring, "ringbuf-size", "`SIZE` of the ring to user space")

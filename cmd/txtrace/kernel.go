@@ -60,7 +60,7 @@ func (r *recordFlags) config() (probes.Config, error) {
 		r.with.add(probes.PerPacket)
 	}
 	c := probes.Config{
-		Tool: version(), With: r.with, SojournOneIn: r.oneIn, Backend: r.backend, KernelBTF: r.kernelBTF,
+		Tool: version(), With: r.with, Stacks: r.stacks, SojournOneIn: r.oneIn, Backend: r.backend, KernelBTF: r.kernelBTF,
 		RingBytes: uint64(r.ring.size), RawAddresses: r.rawAddr,
 		Filter: probes.Filter{Ifnames: r.ifnames, Queues: r.queues, Qdiscs: r.qdiscs, Cgroup: r.cgroup, PID: uint32(r.pid)},
 	}

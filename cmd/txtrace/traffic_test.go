@@ -20,6 +20,7 @@ type traffic struct {
 	dql     model.DQL
 	skb     uint64
 	child   *capture.Child
+	stacks  *capture.Stacks
 }
 
 const (
@@ -124,6 +125,7 @@ func (t *traffic) footer() *capture.Footer {
 		Ledger: []capture.LedgerRow{{Seen: n, Submitted: n, LastSeq: t.seq[0] - 1}},
 		Self:   capture.Self{UserNS: 5_000_000, SysNS: 7_000_000, MaxRSS: 20 << 20, Written: 4096},
 		Child:  t.child,
+		Stacks: t.stacks,
 	}
 }
 
@@ -160,6 +162,12 @@ func traffics(name string) *traffic {
 	default: // one with it
 		for range 20 {
 			t.run(65, 10)
+		}
+	}
+	if name == "stacks" {
+		t.stacks = &capture.Stacks{
+			Functions: []capture.StackFunction{{Name: "__dev_queue_xmit"}, {Name: "__qdisc_run"}, {Name: "sch_direct_xmit"}},
+			Moments:   []capture.StackMoment{{Name: "requeue", Seen: 4, Lost: 1, Stacks: []capture.Stack{{Count: 3, Packets: 9, Bytes: 900, NS: 70, Calls: []int{0, 1, 2}}}}},
 		}
 	}
 	if name == "emulated" {

@@ -60,7 +60,7 @@ func TestNumbers(t *testing.T) {
 func TestNearest(t *testing.T) {
 	all := verbs()
 	for typed, want := range map[string]string{
-		"verfy": "verify", "reprot": "report", "rum": "run", "doctro": "doctor", "flame": "", "x": "",
+		"verfy": "verify", "reprot": "report", "rum": "run", "doctro": "doctor", "lunch": "", "x": "",
 	} {
 		if got := nearest(typed, all); got != want {
 			t.Errorf("%s: %q, want %q", typed, got, want)

@@ -37,6 +37,7 @@ type Footer struct {
 	Child    *Child           `json:"child,omitempty"`
 	Self     Self             `json:"self"`
 	Records  map[string]int64 `json:"records"` // written, by kind
+	Stacks   *Stacks          `json:"stacks,omitempty"`
 }
 
 // Kernel that was traced.

@@ -37,6 +37,7 @@ type Config struct {
 	Filter       Filter
 	FilterText   []string // the filters as they were asked for, for the header
 	With         []string // extras: names of Extras(), and PerPacket
+	Stacks       []string // moments of capture.Moments at which stacks are taken
 	SojournOneIn uint32   // enqueues to a stamp, 0: the default
 	Backend      string   // auto, btf or kprobe
 	KernelBTF    string   // BTF file, empty: the kernel's own

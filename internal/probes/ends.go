@@ -61,6 +61,11 @@ func (r *recorder) footer(ended string, hooks Hooks) (*capture.Footer, error) {
 	if hooks.Child != nil {
 		f.Child = hooks.Child()
 	}
+	if len(r.config.Stacks) > 0 {
+		var serr error
+		f.Stacks, serr = r.s.stacks(r.config.Stacks)
+		err = errors.Join(err, serr)
+	}
 	return f, err
 }
 

@@ -58,6 +58,9 @@ func Record(ctx context.Context, c Config, out io.Writer, hooks Hooks) (*capture
 	if err != nil {
 		return nil, err
 	}
+	if err := p.takesStacks(c.Stacks); err != nil {
+		return nil, err
+	}
 	r, err := newRecorder(p, f, &c)
 	if err != nil {
 		return nil, err

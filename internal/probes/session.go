@@ -64,6 +64,9 @@ func open(p *Plan, f *Facts, c *Config, b *bpfConfig) (_ *session, err error) {
 	if err := spec.Variables[txtraceVarPossibleCpus].Set(f.Kernel.PossibleCPUs); err != nil {
 		return nil, fmt.Errorf("BPF configuration: %w", err)
 	}
+	if err := setStacks(spec, c.Stacks); err != nil {
+		return nil, err
+	}
 	if c.SojournOneIn > 0 {
 		if err := spec.Variables[txtraceVarSojournEvery].Set(c.SojournOneIn); err != nil {
 			return nil, fmt.Errorf("BPF configuration: %w", err)

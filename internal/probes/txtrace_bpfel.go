@@ -31,6 +31,9 @@ const (
 	txtraceMapQueuesTaken      = "queues_taken"
 	txtraceMapRxNow            = "rx_now"
 	txtraceMapSocks            = "socks"
+	txtraceMapStackSeen        = "stack_seen"
+	txtraceMapStackSums        = "stack_sums"
+	txtraceMapStacks           = "stacks"
 	txtraceMapStamping         = "stamping"
 	txtraceMapStamps           = "stamps"
 	txtraceMapSteering         = "steering"
@@ -112,6 +115,7 @@ const (
 	txtraceVarQueues           = "queues"
 	txtraceVarSoftnetTyped     = "softnet_typed"
 	txtraceVarSojournEvery     = "sojourn_every"
+	txtraceVarStackMoments     = "stack_moments"
 	txtraceVarTxTypesInBtf     = "tx_types_in_btf"
 	txtraceVarWeightBegun      = "weight_begun"
 	txtraceVarWeightEnded      = "weight_ended"
@@ -246,6 +250,9 @@ type txtraceMapSpecs struct {
 	QueuesTaken *ebpf.MapSpec `ebpf:"queues_taken"`
 	RxNow       *ebpf.MapSpec `ebpf:"rx_now"`
 	Socks       *ebpf.MapSpec `ebpf:"socks"`
+	StackSeen   *ebpf.MapSpec `ebpf:"stack_seen"`
+	StackSums   *ebpf.MapSpec `ebpf:"stack_sums"`
+	Stacks      *ebpf.MapSpec `ebpf:"stacks"`
 	Stamping    *ebpf.MapSpec `ebpf:"stamping"`
 	Stamps      *ebpf.MapSpec `ebpf:"stamps"`
 	Steering    *ebpf.MapSpec `ebpf:"steering"`
@@ -267,6 +274,7 @@ type txtraceVariableSpecs struct {
 	Queues       *ebpf.VariableSpec `ebpf:"queues"`
 	SoftnetTyped *ebpf.VariableSpec `ebpf:"softnet_typed"`
 	SojournEvery *ebpf.VariableSpec `ebpf:"sojourn_every"`
+	StackMoments *ebpf.VariableSpec `ebpf:"stack_moments"`
 	TxTypesInBtf *ebpf.VariableSpec `ebpf:"tx_types_in_btf"`
 	WeightBegun  *ebpf.VariableSpec `ebpf:"weight_begun"`
 	WeightEnded  *ebpf.VariableSpec `ebpf:"weight_ended"`
@@ -307,6 +315,9 @@ type txtraceMaps struct {
 	QueuesTaken *ebpf.Map `ebpf:"queues_taken"`
 	RxNow       *ebpf.Map `ebpf:"rx_now"`
 	Socks       *ebpf.Map `ebpf:"socks"`
+	StackSeen   *ebpf.Map `ebpf:"stack_seen"`
+	StackSums   *ebpf.Map `ebpf:"stack_sums"`
+	Stacks      *ebpf.Map `ebpf:"stacks"`
 	Stamping    *ebpf.Map `ebpf:"stamping"`
 	Stamps      *ebpf.Map `ebpf:"stamps"`
 	Steering    *ebpf.Map `ebpf:"steering"`
@@ -331,6 +342,9 @@ func (m *txtraceMaps) Close() error {
 		m.QueuesTaken,
 		m.RxNow,
 		m.Socks,
+		m.StackSeen,
+		m.StackSums,
+		m.Stacks,
 		m.Stamping,
 		m.Stamps,
 		m.Steering,
@@ -353,6 +367,7 @@ type txtraceVariables struct {
 	Queues       *ebpf.Variable `ebpf:"queues"`
 	SoftnetTyped *ebpf.Variable `ebpf:"softnet_typed"`
 	SojournEvery *ebpf.Variable `ebpf:"sojourn_every"`
+	StackMoments *ebpf.Variable `ebpf:"stack_moments"`
 	TxTypesInBtf *ebpf.Variable `ebpf:"tx_types_in_btf"`
 	WeightBegun  *ebpf.Variable `ebpf:"weight_begun"`
 	WeightEnded  *ebpf.Variable `ebpf:"weight_ended"`

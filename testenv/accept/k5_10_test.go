@@ -42,6 +42,7 @@ func Test5_10(t *testing.T) {
 			t.Errorf("T2 %s: the TSQ of a kernel before 5.12 is not seen", t2.Verdict)
 		}
 	})
+	t.Run("stacks", func(t *testing.T) { stacked(t, g, filepath.Join(out, "bulk-udp", "capture.txtrace")) })
 	t.Run("small ring", func(t *testing.T) {
 		v := g.verify(t, filepath.Join(out, "small-ring", "capture.txtrace"))
 		if v.Exit != analysis.ExitInconclusive || v.Lost.Records == 0 || v.Lost.Gaps == 0 || v.Lost.Late != 0 || v.Lost.Cut != "" {
