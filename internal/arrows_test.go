@@ -33,6 +33,7 @@ var mayImport = map[string][]string{
 	"internal/sim":            {"internal/model", "internal/event", "internal/capture"},
 	"internal/evidence":       {"internal/event", "internal/capture", "internal/analysis"},
 	"internal/flame":          {"internal/capture"},
+	"internal/export":         {"internal/event", "internal/capture"},
 	"internal/comparison":     {"internal/analysis", "internal/capture", "internal/statistics"},
 	"internal/report":         {"internal/analysis", "internal/capture", "internal/comparison"},
 }

@@ -42,6 +42,46 @@ func (t *tool) emit(o *outputFlags, print func(io.Writer) error) error {
 	return nil
 }
 
+// stream is emit for what is too much to hold: it is written as it comes, to a
+// file beside the one that -o names, which is renamed when it is whole.
+func (t *tool) stream(o *outputFlags, print func(io.Writer) error) error {
+	failed := func(name string, err error) error {
+		if f := new(failure); err == nil || errors.As(err, &f) {
+			return err
+		}
+		return notWritten(name, err)
+	}
+	if o.output == "" || o.output == "-" {
+		return failed(stdoutName, print(t.stdout))
+	}
+	if err := mayWrite(o.output, o.force); err != nil {
+		return err
+	}
+	path := followed(o.output)
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return notWritten(o.output, err)
+		}
+		defer f.Close()
+		return failed(o.output, print(f))
+	}
+	f, err := createBeside(path)
+	if err != nil {
+		return notWritten(o.output, err)
+	}
+	defer os.Remove(f.Name()) // in vain once it has its name
+	if err := print(f); err != nil {
+		f.Close()
+		return failed(o.output, err)
+	}
+	err = t.finish(f)
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	return failed(o.output, err)
+}
+
 // show prints text to stdout.
 func (t *tool) show(print func(io.Writer) error) error { return t.emit(&outputFlags{}, print) }
 

@@ -27,7 +27,7 @@ type verb struct {
 // verbs are all verbs, in the order in which help prints them.
 func verbs() []verb {
 	return []verb{
-		runVerb(), recordVerb(), verifyVerb(), reportVerb(), compareVerb(), flameVerb(), rulesVerb(), modelVerb(), doctorVerb(), versionVerb(),
+		runVerb(), recordVerb(), verifyVerb(), reportVerb(), compareVerb(), flameVerb(), exportVerb(), rulesVerb(), modelVerb(), doctorVerb(), versionVerb(),
 	}
 }
 

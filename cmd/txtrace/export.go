@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/spf13/pflag"
+
+	"github.com/txtrace/txtrace/internal/export"
+)
+
+func exportVerb() verb {
+	var o outputFlags
+	var schema bool
+	return verb{
+		name:     "export",
+		operands: "FILE",
+		summary:  "write the records of a capture for other tools",
+		example:  "txtrace export --format jsonl -o out.jsonl out.txtrace",
+		flags: func(fs *pflag.FlagSet) {
+			fs.StringVarP(&o.output, "output", "o", "", "`FILE` to write, else stdout")
+			fs.Var(oneOf(&o.format, "jsonl"), "format", "`FORM`: jsonl, an object per line")
+			fs.BoolVar(&schema, "schema", false, "print the JSON Schema of a line")
+			fs.BoolVar(&o.force, "force", false, "overwrite what is there")
+			fs.BoolVarP(&o.quiet, "quiet", "q", false, "say nothing on stderr but errors")
+		},
+		run: func(ctx context.Context, t *tool, operands []string) error {
+			if schema {
+				if err := noOperands("export", operands); err != nil {
+					return err
+				}
+				return t.emit(&o, export.Schema)
+			}
+			path, err := oneFile("export", operands)
+			if err != nil {
+				return err
+			}
+			if err := o.notOnto(path, "the capture that is read"); err != nil {
+				return err
+			}
+			r, file, err := openReader(ctx, t, path)
+			if err != nil {
+				return err
+			}
+			defer file.Close()
+			err = t.stream(&o, func(w io.Writer) error {
+				var no *unwritten
+				if err := export.Lines(noting{w}, r); err != nil && !errors.As(err, &no) {
+					return notRead(path, err)
+				} else if err != nil {
+					return no.err
+				}
+				return nil
+			})
+			if cut := r.Cut(); err == nil && cut != nil && !o.quiet {
+				t.say("%s: cut after %d bytes: %s; what is before it was exported", path, cut.Offset, cut.Reason)
+			}
+			return err
+		},
+	}
+}
+
+// unwritten is an error of what is written to, not of what is read.
+type unwritten struct{ err error }
+
+func (u *unwritten) Error() string { return u.err.Error() }
+
+// noting marks the errors of a writer.
+type noting struct{ io.Writer }
+
+func (n noting) Write(b []byte) (int, error) {
+	c, err := n.Writer.Write(b)
+	if err != nil {
+		err = &unwritten{err}
+	}
+	return c, err
+}
