@@ -41,8 +41,13 @@ build: ## bin/txtrace, static; needs Go and nothing else
 	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false \
 		-ldflags '-s -w -X main.buildVersion=$(VERSION)' -o bin/txtrace ./cmd/txtrace
 
-install: build ## copy bin/txtrace to $(DESTDIR)$(PREFIX)/bin
+install: build ## bin/txtrace, its manual page and completions to $(DESTDIR)$(PREFIX)
 	install -D -m 0755 bin/txtrace $(DESTDIR)$(PREFIX)/bin/txtrace
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/share/,man/man1 bash-completion/completions zsh/site-functions fish/vendor_completions.d)
+	bin/txtrace man >$(DESTDIR)$(PREFIX)/share/man/man1/txtrace.1
+	bin/txtrace completion bash >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/txtrace
+	bin/txtrace completion zsh >$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_txtrace
+	bin/txtrace completion fish >$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/txtrace.fish
 
 generate: ## the BPF object, its Go, the licences; needs the pinned clang
 	BPF2GO_CC=$(CLANG) $(GO) generate ./...

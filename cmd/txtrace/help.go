@@ -5,10 +5,23 @@ package main
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/pflag"
 )
+
+// exitCodes and what they mean.
+var exitCodes = []struct {
+	code    int
+	meaning string
+}{
+	{exitOK, "nothing is wrong"},
+	{exitFail, "a rule failed, or a change is beyond --fail-on"},
+	{exitUsage, "what was typed is wrong"},
+	{exitInconclusive, "inconclusive: no fail, but not all could be decided"},
+	{exitSkip, "cannot run here"},
+	{exitInternal, "internal error"},
+	{exitChild, "the command failed and no rule did"},
+}
 
 func printHelp(w io.Writer, all []verb) error {
 	fmt.Fprint(w, `txtrace records what a running Linux kernel does on its transmit path,
@@ -20,18 +33,13 @@ Usage: txtrace VERB [FLAGS] [OPERANDS]
 Verbs:
 `)
 	for _, v := range all {
-		fmt.Fprintf(w, "  %-8s %s\n", v.name, v.summary)
+		fmt.Fprintf(w, "  %-10s %s\n", v.name, v.summary)
+	}
+	fmt.Fprint(w, "\nExit codes:\n")
+	for _, c := range exitCodes {
+		fmt.Fprintf(w, "  %d  %s\n", c.code, c.meaning)
 	}
 	fmt.Fprint(w, `
-Exit codes:
-  0  nothing is wrong
-  1  a rule failed, or a change is beyond --fail-on
-  2  what was typed is wrong
-  3  inconclusive: no fail, but not all could be decided
-  4  cannot run here
-  5  internal error
-  6  the command failed and no rule did
-
 Example:
   txtrace run -- netperf -H 192.0.2.2 -t UDP_STREAM -l 10
 
@@ -46,25 +54,13 @@ func printVerbHelp(w io.Writer, v verb, fs *pflag.FlagSet) error {
 		line += " " + v.operands
 	}
 	fmt.Fprintf(w, "%s\n\nUsage: %s\n\nFlags:\n", v.summary, line)
-	fs.VisitAll(func(f *pflag.Flag) { printFlag(w, f) })
+	for _, r := range flagTable(fs) {
+		short := "   "
+		if r.short != "" {
+			short = "-" + r.short + ","
+		}
+		fmt.Fprintf(w, "  %s %-22s %s\n", short, r.spelled(), r.text)
+	}
 	fmt.Fprintf(w, "\nExample:\n  %s\n", v.example)
 	return nil
-}
-
-// printFlag prints one flag on one line.
-func printFlag(w io.Writer, f *pflag.Flag) {
-	short := "   "
-	if f.Shorthand != "" {
-		short = "-" + f.Shorthand + ","
-	}
-	operand, text := pflag.UnquoteUsage(f)
-	if f.Value.Type() == "bool" {
-		operand = ""
-	}
-	switch def := f.DefValue; def {
-	case "", "[]", "false", "0", "0s":
-	default:
-		text += " (" + def + ")"
-	}
-	fmt.Fprintf(w, "  %s %-22s %s\n", short, strings.TrimSpace("--"+f.Name+" "+operand), text)
 }

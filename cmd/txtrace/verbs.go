@@ -27,7 +27,8 @@ type verb struct {
 // verbs are all verbs, in the order in which help prints them.
 func verbs() []verb {
 	return []verb{
-		runVerb(), recordVerb(), verifyVerb(), reportVerb(), compareVerb(), flameVerb(), exportVerb(), rulesVerb(), modelVerb(), doctorVerb(), versionVerb(),
+		runVerb(), recordVerb(), verifyVerb(), reportVerb(), compareVerb(), flameVerb(), exportVerb(), rulesVerb(), modelVerb(), doctorVerb(),
+		completionVerb(), manVerb(), versionVerb(),
 	}
 }
 
@@ -66,13 +67,7 @@ func (t *tool) dispatch(ctx context.Context, args []string) error {
 }
 
 func (t *tool) start(ctx context.Context, v verb, args []string) error {
-	fs := pflag.NewFlagSet(v.name, pflag.ContinueOnError)
-	fs.SetOutput(io.Discard)
-	fs.Usage = func() {}
-	fs.SortFlags = false
-	fs.SetInterspersed(!v.command)
-	v.flags(fs)
-	fs.VisitAll(func(f *pflag.Flag) { f.Value = given{f.Value} })
+	fs := flagSet(v)
 	switch err := fs.Parse(args); {
 	case errors.Is(err, pflag.ErrHelp):
 		return t.show(func(w io.Writer) error { return printVerbHelp(w, v, fs) })
