@@ -21,8 +21,8 @@ func exportVerb() verb {
 		summary:  "write the records of a capture for other tools",
 		example:  "txtrace export --format jsonl -o out.jsonl out.txtrace",
 		flags: func(fs *pflag.FlagSet) {
-			fs.StringVarP(&o.output, "output", "o", "", "`FILE` to write, else stdout")
-			fs.Var(oneOf(&o.format, "jsonl"), "format", "`FORM`: jsonl, an object per line")
+			fs.StringVarP(&o.output, "output", "o", "", "`FILE` to write, or folder, else stdout")
+			fs.Var(oneOf(&o.format, "jsonl", "parquet"), "format", "`FORM`: jsonl or parquet")
 			fs.BoolVar(&schema, "schema", false, "print the JSON Schema of a line")
 			fs.BoolVar(&o.force, "force", false, "overwrite what is there")
 			fs.BoolVarP(&o.quiet, "quiet", "q", false, "say nothing on stderr but errors")
@@ -46,15 +46,11 @@ func exportVerb() verb {
 				return err
 			}
 			defer file.Close()
-			err = t.stream(&o, func(w io.Writer) error {
-				var no *unwritten
-				if err := export.Lines(noting{w}, r); err != nil && !errors.As(err, &no) {
-					return notRead(path, err)
-				} else if err != nil {
-					return no.err
-				}
-				return nil
-			})
+			if o.format == "parquet" {
+				err = t.folder(&o, func(dir string) error { return unread(path, export.Tables(dir, r)) })
+			} else {
+				err = t.stream(&o, func(w io.Writer) error { return unread(path, export.Lines(w, r)) })
+			}
 			if cut := r.Cut(); err == nil && cut != nil && !o.quiet {
 				t.say("%s: cut after %d bytes: %s; what is before it was exported", path, cut.Offset, cut.Reason)
 			}
@@ -63,18 +59,10 @@ func exportVerb() verb {
 	}
 }
 
-// unwritten is an error of what is written to, not of what is read.
-type unwritten struct{ err error }
-
-func (u *unwritten) Error() string { return u.err.Error() }
-
-// noting marks the errors of a writer.
-type noting struct{ io.Writer }
-
-func (n noting) Write(b []byte) (int, error) {
-	c, err := n.Writer.Write(b)
-	if err != nil {
-		err = &unwritten{err}
+// unread words an error of what was read; others are of what was written.
+func unread(path string, err error) error {
+	if errors.Is(err, export.ErrRead) {
+		return notRead(path, err)
 	}
-	return c, err
+	return err
 }

@@ -82,6 +82,39 @@ func (t *tool) stream(o *outputFlags, print func(io.Writer) error) error {
 	return failed(o.output, err)
 }
 
+// folder has a new folder written, or an empty one: beside it and then renamed.
+func (t *tool) folder(o *outputFlags, write func(dir string) error) error {
+	next := "name a new folder with -o"
+	if o.output == "" || o.output == "-" {
+		return usage("--format "+o.format, "no folder", "it writes several files", next)
+	}
+	path := filepath.Clean(o.output)
+	if entries, err := os.ReadDir(path); err == nil && len(entries) > 0 {
+		return usage(o.output, "not written", "the folder is not empty", next)
+	} else if info, bad := os.Stat(path); bad == nil && !info.IsDir() {
+		return usage(o.output, "not written", "it is no folder", next)
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return notWritten(o.output, err)
+	}
+	defer os.RemoveAll(dir) // in vain once it has its name
+	if err := write(dir); err != nil {
+		if f := new(failure); errors.As(err, &f) {
+			return err
+		}
+		return notWritten(o.output, err)
+	}
+	err = errors.Join(os.Chmod(dir, 0o750), t.giveBackFolder(dir))
+	if err == nil {
+		err = os.Rename(dir, path)
+	}
+	if err != nil {
+		return notWritten(o.output, err)
+	}
+	return nil
+}
+
 // show prints text to stdout.
 func (t *tool) show(print func(io.Writer) error) error { return t.emit(&outputFlags{}, print) }
 

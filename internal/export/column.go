@@ -12,7 +12,7 @@ import (
 	"github.com/txtrace/txtrace/internal/event"
 )
 
-// column is one field of a kind of record.
+// column is one field of a kind of record. No record has an array but of text.
 type column struct {
 	event.Field
 	signed, text bool
@@ -64,39 +64,31 @@ func (c *column) append(dst, b []byte) []byte {
 	case c.text:
 		text, _, _ := strings.Cut(string(b[c.Offset:c.Offset+c.Count]), "\x00")
 		return appendText(dst, text)
-	case c.Count > 1:
-		dst = append(dst, '[')
-		for i := range c.Count {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = c.number(dst, b[c.Offset+i*c.Size:])
-		}
-		return append(dst, ']')
-	}
-	return c.number(dst, b[c.Offset:])
-}
-
-func (c *column) number(dst, b []byte) []byte {
-	var n uint64
-	switch c.Size {
-	case 1:
-		n = uint64(b[0])
-	case 2:
-		n = uint64(binary.LittleEndian.Uint16(b))
-	case 4:
-		n = uint64(binary.LittleEndian.Uint32(b))
-	default:
-		n = binary.LittleEndian.Uint64(b)
-	}
-	switch {
 	case c.Unit == "addr":
 		dst = append(dst, '"', '0', 'x')
-		dst = strconv.AppendUint(dst, n, 16)
+		dst = strconv.AppendUint(dst, c.bits(b), 16)
 		return append(dst, '"')
 	case c.signed:
-		shift := 64 - 8*c.Size
-		return strconv.AppendInt(dst, int64(n<<shift)>>shift, 10)
+		return strconv.AppendInt(dst, c.signedBits(b), 10)
 	}
-	return strconv.AppendUint(dst, n, 10)
+	return strconv.AppendUint(dst, c.bits(b), 10)
+}
+
+// bits of the field, which is not text.
+func (c *column) bits(b []byte) uint64 {
+	b = b[c.Offset:]
+	switch c.Size {
+	case 1:
+		return uint64(b[0])
+	case 2:
+		return uint64(binary.LittleEndian.Uint16(b))
+	case 4:
+		return uint64(binary.LittleEndian.Uint32(b))
+	}
+	return binary.LittleEndian.Uint64(b)
+}
+
+func (c *column) signedBits(b []byte) int64 {
+	shift := 64 - 8*c.Size
+	return int64(c.bits(b)<<shift) >> shift
 }

@@ -7,9 +7,11 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/parquet-go/parquet-go"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/txtrace/txtrace/internal/capture"
@@ -140,5 +142,105 @@ func TestValues(t *testing.T) {
 	}
 	if sum := all[4]; sum["lost"] != json.Number("1") || sum["records"] != json.Number("2") || sum["cut"] == nil {
 		t.Errorf("%v", sum)
+	}
+}
+
+// The tables hold what the records do: three questions that the README asks of
+// them, and types that keep every value.
+func TestTables(t *testing.T) {
+	var records []event.Any
+	var seq uint32
+	put := func(rec event.Any, kind event.Kind) {
+		h := rec.Head()
+		h.Kind, h.Seq, h.Time, h.Txq = kind, seq, 1000+uint64(seq), 1
+		seq++
+		records = append(records, rec)
+	}
+	for n := range uint32(5000) { // more than are written at once
+		put(&event.Dequeue{Packets: n % 7, Qdisc: 1<<63 + uint64(n)}, event.KindDequeue)
+	}
+	put(&event.Direct{RequeuesBegin: 1<<32 - 3, RequeuesEnd: 4}, event.KindDirect)
+	seq++ // one is missing
+	hand := &event.Handover{}
+	hand.RC = -12
+	put(hand, event.KindHandover)
+	run := &event.Run{}
+	copy(run.QdiscKind[:], "fq")
+	put(run, event.KindRun)
+
+	var file bytes.Buffer
+	if err := capture.Write(&file, &capture.Header{Tool: "test", Clock: capture.Clock{Monotonic: 1}}, records, nil); err != nil {
+		t.Fatal(err)
+	}
+	in, err := capture.Open(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := Tables(dir, in); err != nil {
+		t.Fatal(err)
+	}
+	batches := map[uint32]int{}
+	for i, r := range rowsIn[struct {
+		Packets uint32 `parquet:"packets"`
+		Qdisc   uint64 `parquet:"qdisc"`
+		Time    uint64 `parquet:"time"`
+	}](t, dir, "dequeue") {
+		batches[r.Packets]++
+		if r.Qdisc != 1<<63+uint64(i) || r.Time != 1000+uint64(i) {
+			t.Fatalf("row %d: %+v", i, r)
+		}
+	}
+	if batches[0] != 715 || batches[6] != 714 || len(batches) != 7 {
+		t.Errorf("batches %v", batches)
+	}
+	d := rowsIn[struct {
+		Begin uint32 `parquet:"requeues_begin"`
+		End   uint32 `parquet:"requeues_end"`
+		Txq   uint32 `parquet:"txq"`
+	}](t, dir, "direct")
+	if len(d) != 1 || d[0].End-d[0].Begin != 7 || d[0].Txq != 1 {
+		t.Errorf("directs %+v", d)
+	}
+	h := rowsIn[struct {
+		RC int32 `parquet:"rc"`
+	}](t, dir, "handover")
+	if len(h) != 1 || h[0].RC != -12 {
+		t.Errorf("hand-overs %+v", h)
+	}
+	kinds := rowsIn[struct {
+		Kind string `parquet:"qdisc_kind"`
+	}](t, dir, "run")
+	if len(kinds) != 1 || kinds[0].Kind != "fq" {
+		t.Errorf("runs %+v", kinds)
+	}
+	gaps := rowsIn[struct {
+		Lost uint32 `parquet:"lost"`
+	}](t, dir, "gap")
+	if len(gaps) != 1 || gaps[0].Lost != 1 {
+		t.Errorf("gaps %+v", gaps)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "pick.parquet")); err == nil {
+		t.Error("a table of a kind that no record has")
+	}
+}
+
+func rowsIn[T any](t *testing.T, dir, name string) []T {
+	t.Helper()
+	rows, err := parquet.ReadFile[T](filepath.Join(dir, name+".parquet"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// Only text has several elements: what is written knows no other array.
+func TestNoArrays(t *testing.T) {
+	for kind, columns := range columnsOf() {
+		for _, c := range columns {
+			if c.Count > 1 && !c.text {
+				t.Errorf("%s: %s has %d elements", kind, c.Name, c.Count)
+			}
+		}
 	}
 }

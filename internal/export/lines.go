@@ -16,6 +16,9 @@ import (
 
 const version = 1
 
+// ErrRead is of what is read; any other error is of what is written.
+var ErrRead = errors.New("read")
+
 // head begins every line.
 type head struct {
 	V    int    `json:"v"`
@@ -65,7 +68,7 @@ func Lines(w io.Writer, in *capture.Reader) error {
 			break
 		}
 		if err != nil {
-			return fmt.Errorf("read: %w", err)
+			return fmt.Errorf("%w: %w", ErrRead, err)
 		}
 		if g := item.Gap; g != nil {
 			sum.Gaps++

@@ -59,11 +59,8 @@ func (c *column) schema() object {
 	case c.Unit != "":
 		one["description"] = c.Unit
 	}
-	switch {
-	case c.text:
+	if c.text {
 		return object{"type": "string", "maxLength": c.Count}
-	case c.Count > 1:
-		return object{"type": "array", "items": one, "minItems": c.Count, "maxItems": c.Count}
 	}
 	return one
 }

@@ -9,11 +9,14 @@ const width = 72
 
 // fold breaks lines that are too long at blanks. What is over goes to the
 // front of the next line of the paragraph. Words, their order and the empty
-// lines stay.
+// lines stay; a ruled line is made as short as the others.
 func fold(text string) string {
 	var out []string
 	over := ""
 	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = ruled(line)
+	}
 	for i, line := range lines {
 		words := strings.TrimLeft(line, " ")
 		indent := line[:len(line)-len(words)]
@@ -44,4 +47,12 @@ func cut(line string, indent int) (head, rest string) {
 		return line, ""
 	}
 	return strings.TrimRight(line[:indent+at], " "), strings.TrimLeft(line[indent+at:], " ")
+}
+
+// ruled shortens a line that is one of dashes or the like.
+func ruled(line string) string {
+	if len(line) > width && strings.Trim(line, line[:1]) == "" && strings.Contains("-=*_#", line[:1]) {
+		return line[:width]
+	}
+	return line
 }
