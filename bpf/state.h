@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the programs share: configuration, per-CPU state with its stack of open
- * frames, the ledger, and the way out (tx_emit).
- *
- * A frame is a kernel function under way: pushed at its begin, matched at its
- * end by (task, type, key). Tasks, softirqs and hard interrupts of a CPU nest,
- * so a stack per CPU serves all; the task is part of the match because
- * PREEMPT_RT interleaves tasks.
+ * What the programs keep for each CPU: what is under way there, and the ledger of
+ * what they saw.
  */
 #ifndef TXTRACE_STATE_H
 #define TXTRACE_STATE_H
@@ -90,48 +85,6 @@ enum tx_program {
 	TX_PROG_MAX,
 };
 
-#define TX_FILTER_DEVICES 16
-#define TX_FILTER_NETNS 8
-#define TX_FILTER_QDISCS 4
-#define TX_FILTER_QUEUES 1024
-
-struct tx_device_id {
-	__u32 netns;
-	__u32 ifindex;
-};
-
-/* A list of length 0 filters nothing. */
-struct tx_config {
-	__u64 address_xor;
-	__u64 address_mul;
-	__u64 wake_bytes; /* wake the reader when this much is waiting */
-	__u64 cgroup; /* id of the one whose sockets are wanted, 0: of all */
-	__u64 pidns_dev; /* the namespace that pid counts in */
-	__u64 pidns_ino;
-	__u32 skb_truesize; /* SKB_TRUESIZE(1) */
-	__u32 ndevices;
-	__u32 nnetns;
-	__u32 nqdiscs;
-	__u32 nqueues;
-	__u32 weighs; /* the programs weight_begin and weight_end are there */
-	__u32 rt; /* PREEMPT_RT: tasks interleave on a CPU */
-	__u32 pid; /* of the process whose sockets are wanted, 0: of all */
-	__u32 before_5_12; /* see tx_next */
-	__u32 pad;
-	struct tx_device_id devices[TX_FILTER_DEVICES];
-	__u32 netns[TX_FILTER_NETNS];
-	__u8 qdiscs[TX_FILTER_QDISCS][16];
-	__u64 queues[TX_FILTER_QUEUES / 64]; /* a bit per queue */
-};
-
-volatile const struct tx_config config = {};
-
-/*
- * The key of a CPU's state: 0 from when every program is attached until before
- * the first detaches, else 1, for which there is none.
- */
-volatile __u32 gate = 1;
-
 /* Writes of the sysctls that make the quota of a run, begun and ended. */
 __u32 weight_begun;
 __u32 weight_ended;
@@ -187,7 +140,7 @@ struct tx_attempts {
 	__u64 first; /* 0: no hand-over is under way */
 	__u64 dev;
 	__u64 txq;
-	__u64 begin; /* where its stack is taken */
+	__u64 begin; /* 0: not seen, or no stack is taken of it */
 	__u32 num_queued;
 	__u32 woken; /* as tx_queue's, when the last one was over */
 	__u32 restarted;
@@ -438,209 +391,6 @@ static __always_inline __u8 tx_context_now(struct tx_cpu *c)
 		return tx_ksoftirqd() ? TX_CONTEXT_KSOFTIRQD :
 					TX_CONTEXT_SOFTIRQ;
 	return TX_CONTEXT_TASK;
-}
-
-/* The identity that children of a frame carry as their parent. */
-static __always_inline __u32 tx_frame_id(const struct tx_frame *f)
-{
-	return (__u32)f->begin ?: 1;
-}
-
-/* Another device's hand-over comes: marks the frame it interrupts, if any. */
-static __always_inline void frame_nested(struct tx_frame *f)
-{
-	if ((f->type == TX_FRAME_DIRECT || f->type == TX_FRAME_HANDOVER) &&
-	    f->at.first)
-		f->h.flags |= TX_FLAG_NESTED;
-}
-
-static __always_inline struct tx_frame *tx_frame_at(struct tx_cpu *c, int at)
-{
-	return &c->frames[at & (TX_FRAMES - 1)];
-}
-
-/* The innermost open frame of the current task, NULL when there is none. */
-static __always_inline struct tx_frame *tx_frame_top(struct tx_cpu *c)
-{
-	struct tx_frame *f;
-
-	if (!c->top)
-		return NULL;
-	f = tx_frame_at(c, c->top - 1);
-	return f->task == bpf_get_current_task() ? f : NULL;
-}
-
-/*
- * Opens a frame, of a span that began at begin unless that is 0, and returns
- * its place. An interrupt between the two accesses
- * to top has closed its own frames again before it returns.
- */
-static __always_inline int tx_frame_push(struct tx_cpu *c,
-					 enum tx_frame_type type,
-					 const void *key, __u64 begin)
-{
-	struct tx_frame *f;
-	__u32 at = c->top;
-
-	if (at >= TX_FRAMES) {
-		/* Ends were missed: start over rather than stay blind. */
-		c->overflow++;
-		at = 0;
-	}
-	c->top = at + 1;
-	f = tx_frame_at(c, at);
-	f->task = bpf_get_current_task();
-	f->key = (__u64)key;
-	f->type = type;
-	f->slot = 0;
-	f->begin = begin;
-	return at;
-}
-
-/*
- * Where on the stack the frame lies, -1 when it is not there. Global, so that
- * the verifier walks the stack once and not on every path of every program.
- */
-__noinline int tx_frame_search(__u32 type, __u64 key)
-{
-	__u64 task = bpf_get_current_task();
-	const struct tx_frame *f;
-	__u32 zero = 0, i, at;
-	struct tx_cpu *c;
-
-	c = bpf_map_lookup_elem(&cpus, &zero);
-	if (!c)
-		return -1;
-	at = c->top;
-	for (i = 0; i < TX_FRAMES; i++) {
-		if (--at >= TX_FRAMES)
-			return -1;
-		f = tx_frame_at(c, at);
-		if (f->type == type && f->key == key && f->task == task)
-			return at;
-	}
-	return -1;
-}
-
-/* Where the frame lies that ends now, -1 when its begin was not seen. */
-static __always_inline int tx_frame_find(struct tx_cpu *c, enum tx_program prog,
-					 enum tx_frame_type type,
-					 const void *key)
-{
-	__u64 number = tx_number(c, prog, key);
-	struct tx_frame *f = tx_frame_top(c);
-
-	if (f && f->type == type && f->key == number)
-		return c->top - 1;
-	return tx_frame_search(type, number);
-}
-
-/* Closes a frame, and all that was left open above it, without a record. */
-static __always_inline int tx_frame_drop(struct tx_cpu *c, int at)
-{
-	c->top = at;
-	return 0;
-}
-
-/*
- * By hand, since a copy of constant size is a few loads and stores, and
- * bpf_ringbuf_output copies byte by byte where rep movsb is slow.
- */
-#define TX_SUBMIT(type)                                                    \
-	case sizeof(struct type):                                          \
-		to = bpf_ringbuf_reserve(&events, sizeof(struct type), 0); \
-		if (!to)                                                   \
-			return false;                                      \
-		__builtin_memcpy(to, from, sizeof(struct type));           \
-		bpf_ringbuf_submit(to, flags);                             \
-		return true
-
-static __always_inline bool tx_submit(const void *from, __u32 size, __u64 flags)
-{
-	void *to;
-
-	switch (size) {
-		TX_SUBMIT(tx_direct);
-		TX_SUBMIT(tx_complete);
-		TX_SUBMIT(tx_dequeue);
-	}
-	barrier_var(size); /* the bound must be the last thing known of it */
-	if (size > TX_RECORD_MAX)
-		size = TX_RECORD_MAX;
-	return !bpf_ringbuf_output(&events, (void *)from, size, flags);
-}
-
-/*
- * The number of a record on its CPU, taken before the ring is asked for room,
- * so a lost record leaves a gap. Before 5.12 (5ca419f2864a) no program can add
- * and see the sum in one step: a record says how many were lost before it, and
- * the reader, who gets them in their order, counts.
- */
-static __always_inline __u32 tx_next(struct tx_cpu *c)
-{
-	if (!config.before_5_12)
-		return __sync_fetch_and_add(&c->seq, 1);
-	__sync_fetch_and_add(&c->seq, 1);
-	return c->gone;
-}
-
-static __always_inline void tx_lost(struct tx_cpu *c, struct tx_count *n)
-{
-	n->lost++;
-	if (config.before_5_12)
-		__sync_fetch_and_add(&c->gone, 1);
-}
-
-/* Whether the reader is woken for the record of this number. */
-static __always_inline __u64 tx_wake(__u32 seq)
-{
-	if ((seq & 63) == 0 &&
-	    bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) >= config.wake_bytes)
-		return BPF_RB_FORCE_WAKEUP;
-	return BPF_RB_NO_WAKEUP;
-}
-
-/*
- * How a record leaves: the one in the frame at this place, which is
- * closed. Until then the frame stays on the stack, out of reach of interrupts.
- * Global for the verifier's sake.
- */
-__noinline int tx_emit(__u32 prog, __u32 at, __u32 kind, __u32 size)
-{
-	__u32 zero = 0;
-	__u64 dur;
-	struct tx_count *n;
-	struct tx_header *h;
-	struct tx_frame *f;
-	struct tx_cpu *c;
-
-	c = bpf_map_lookup_elem(&cpus, &zero);
-	if (!c)
-		return 0;
-	n = &c->count[prog & (TX_PROGRAMS - 1)];
-	f = tx_frame_at(c, at);
-	h = &f->h;
-	h->kind = kind;
-	h->cpu = bpf_get_smp_processor_id();
-	h->context = tx_context_now(c);
-	h->depth = at;
-	h->pid = bpf_get_current_pid_tgid();
-	h->time = bpf_ktime_get_ns();
-	if (f->begin) {
-		dur = h->time - f->begin;
-		if (dur >= 0xffffffff) {
-			dur = 0xffffffff;
-			h->flags |= TX_FLAG_DUR_LONG;
-		}
-		h->dur = dur;
-	}
-	h->seq = tx_next(c);
-	if (tx_submit(h, size, tx_wake(c->seq)))
-		n->submitted++;
-	else
-		tx_lost(c, n);
-	c->top = at;
-	return 0;
 }
 
 #endif

@@ -60,8 +60,7 @@ static __noinline int handover_open(struct tx_cpu *c, struct sk_buff *first,
 	f->at.first = (__u64)first;
 	f->at.dev = (__u64)dev;
 	f->at.txq = (__u64)txq;
-	if (stack_moments)
-		f->at.begin = bpf_ktime_get_ns();
+	f->at.begin = stack_moments ? bpf_ktime_get_ns() : 0;
 	f->at.num_queued = now.num_queued;
 	f->at.woken = queue_at(slot)->woken;
 	f->at.restarted = queue_at(slot)->restarted;
@@ -274,6 +273,7 @@ static __noinline int handover_close(__u64 *ctx, struct tx_cpu *c)
 			at = tx_frame_push(c, TX_FRAME_RECORD, NULL, 0);
 			f = tx_frame_at(c, at);
 			tx_clear(f->handover);
+			f->at.begin = 0;
 			f->slot = slot;
 			f->h.flags = TX_FLAG_PARTIAL;
 		}
@@ -293,7 +293,7 @@ static __noinline int handover_close(__u64 *ctx, struct tx_cpu *c)
 	if (!(f->h.flags & TX_FLAG_PARTIAL) &&
 	    (__s32)(now.num_queued - h->num_queued_begin) < 0)
 		f->h.flags |= TX_FLAG_RESET;
-	if (stack_moments)
+	if (f->at.begin)
 		stack_handover(ctx, h->packets, h->bytes, f->at.begin,
 			       h->packets == 1 && h->owed_drv);
 	if (!rest && h->attempts) {

@@ -45,7 +45,7 @@ type Config struct {
 	RawAddresses bool
 }
 
-// Bounds of the filter lists, as bpf/state.h has them.
+// Bounds of the filter lists, as bpf/config.h has them.
 const (
 	maxDevices = 16
 	maxNetns   = 8
@@ -53,7 +53,7 @@ const (
 	maxQueues  = 1024
 )
 
-// bpfConfig is struct tx_config of bpf/state.h.
+// bpfConfig is struct tx_config of bpf/config.h.
 type bpfConfig struct {
 	AddressXor  uint64
 	AddressMul  uint64
