@@ -21,10 +21,9 @@ func exportVerb() verb {
 		summary:  "write the records of a capture for other tools",
 		example:  "txtrace export --format jsonl -o out.jsonl out.txtrace",
 		flags: func(fs *pflag.FlagSet) {
-			fs.StringVarP(&o.output, "output", "o", "", "`FILE` to write, or folder, else stdout")
 			fs.Var(oneOf(&o.format, "jsonl", "parquet"), "format", "`FORM`: jsonl or parquet")
 			fs.BoolVar(&schema, "schema", false, "print the JSON Schema of a line")
-			fs.BoolVar(&o.force, "force", false, "overwrite what is there")
+			o.addPlain(fs)
 			fs.BoolVarP(&o.quiet, "quiet", "q", false, "say nothing on stderr but errors")
 		},
 		run: func(ctx context.Context, t *tool, operands []string) error {

@@ -59,9 +59,8 @@ func flameVerb() verb {
 			fs.BoolVar(&list, "list", false, "list the moments and their weights")
 			fs.Var(oneOf(&by, capture.ByCount, capture.ByPackets, capture.ByBytes, capture.ByNS), "by", "`WEIGHT`: count, packets, bytes or ns")
 			fs.StringVar(&base, "diff", "", "show what changed since this `FILE`")
-			fs.StringVarP(&o.output, "output", "o", "", "`FILE` to write, else stdout")
 			fs.Var(oneOf(&o.format, "folded", "svg", "pprof"), "format", "`FORM`: folded, svg or pprof")
-			fs.BoolVar(&o.force, "force", false, "overwrite what is there")
+			o.addPlain(fs)
 			fs.BoolVarP(&o.quiet, "quiet", "q", false, "say nothing on stderr but errors")
 		},
 		run: func(ctx context.Context, t *tool, operands []string) error {

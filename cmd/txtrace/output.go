@@ -20,66 +20,39 @@ const fileMode = 0o640
 // stdoutName is how messages call it.
 const stdoutName = "stdout"
 
-// emit prints a document to stdout or to the file that -o names. A file is
-// written whole or not at all.
+// emit prints a document to stdout or to the file that -o names. Nothing is
+// written of one that cannot be printed to its end.
 func (t *tool) emit(o *outputFlags, print func(io.Writer) error) error {
 	var doc bytes.Buffer
 	if err := print(&doc); err != nil {
 		return err
 	}
-	if o.output == "" || o.output == "-" {
-		if _, err := t.stdout.Write(doc.Bytes()); err != nil {
-			return notWritten(stdoutName, err)
-		}
-		return nil
-	}
-	if err := mayWrite(o.output, o.force); err != nil {
+	return t.stream(o, func(w io.Writer) error {
+		_, err := w.Write(doc.Bytes())
 		return err
-	}
-	if err := t.writeWhole(o.output, doc.Bytes()); err != nil {
-		return notWritten(o.output, err)
-	}
-	return nil
+	})
 }
 
-// stream is emit for what is too much to hold: it is written as it comes, to a
-// file beside the one that -o names, which is renamed when it is whole.
+// stream is emit for what is too much to hold: it is written as it comes. A file
+// is written whole or not at all.
 func (t *tool) stream(o *outputFlags, print func(io.Writer) error) error {
-	failed := func(name string, err error) error {
-		if f := new(failure); err == nil || errors.As(err, &f) {
-			return err
-		}
-		return notWritten(name, err)
-	}
 	if o.output == "" || o.output == "-" {
-		return failed(stdoutName, print(t.stdout))
+		return notPrinted(stdoutName, print(t.stdout))
 	}
 	if err := mayWrite(o.output, o.force); err != nil {
 		return err
 	}
-	path := followed(o.output)
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
-		if err != nil {
-			return notWritten(o.output, err)
-		}
-		defer f.Close()
-		return failed(o.output, print(f))
+	return notPrinted(o.output, t.replace(o.output, print))
+}
+
+// notPrinted is notWritten, unless err is a failure of its own: of what was to be
+// printed.
+func notPrinted(path string, err error) error {
+	var f *failure
+	if err == nil || errors.As(err, &f) {
+		return err
 	}
-	f, err := createBeside(path)
-	if err != nil {
-		return notWritten(o.output, err)
-	}
-	defer os.Remove(f.Name()) // in vain once it has its name
-	if err := print(f); err != nil {
-		f.Close()
-		return failed(o.output, err)
-	}
-	err = t.finish(f)
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	return failed(o.output, err)
+	return notWritten(path, err)
 }
 
 // folder has a new folder written, or an empty one: beside it and then renamed.
@@ -99,20 +72,14 @@ func (t *tool) folder(o *outputFlags, write func(dir string) error) error {
 		return notWritten(o.output, err)
 	}
 	defer os.RemoveAll(dir) // in vain once it has its name
-	if err := write(dir); err != nil {
-		if f := new(failure); errors.As(err, &f) {
-			return err
-		}
-		return notWritten(o.output, err)
+	err = write(dir)
+	if err == nil {
+		err = errors.Join(os.Chmod(dir, 0o750), t.giveBackFolder(dir))
 	}
-	err = errors.Join(os.Chmod(dir, 0o750), t.giveBackFolder(dir))
 	if err == nil {
 		err = os.Rename(dir, path)
 	}
-	if err != nil {
-		return notWritten(o.output, err)
-	}
-	return nil
+	return notPrinted(o.output, err)
 }
 
 // show prints text to stdout.
@@ -157,25 +124,35 @@ func mayWrite(path string, force bool) error {
 	return nil
 }
 
-// writeWhole writes beside the file and renames. What is no ordinary file (a
-// pipe, /dev/null) is written as it is, since a rename would replace it.
-func (t *tool) writeWhole(path string, doc []byte) (err error) {
+// writeWhole writes a file whole or not at all.
+func (t *tool) writeWhole(path string, doc []byte) error {
+	return t.replace(path, func(w io.Writer) error {
+		_, err := w.Write(doc)
+		return err
+	})
+}
+
+// replace prints beside the file and renames. What is no ordinary file (a pipe,
+// /dev/null) is written as it is, since a rename would replace it.
+func (t *tool) replace(path string, print func(io.Writer) error) error {
 	path = followed(path)
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return os.WriteFile(path, doc, fileMode)
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(print(f), f.Close())
 	}
 	f, err := createBeside(path)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			os.Remove(f.Name())
-		}
-	}()
-	_, err = f.Write(doc)
-	err = errors.Join(err, t.finish(f))
-	if err != nil {
+	defer os.Remove(f.Name()) // in vain once it has its name
+	if err := print(f); err != nil {
+		f.Close()
+		return err
+	}
+	if err := t.finish(f); err != nil {
 		return err
 	}
 	return os.Rename(f.Name(), path)
