@@ -33,6 +33,14 @@ type Stack struct {
 	Calls   []int  `json:"calls"` // of Functions, the outermost first
 }
 
+// Add counts what came another time that way.
+func (s *Stack) Add(o Stack) {
+	s.Count += o.Count
+	s.Packets += o.Packets
+	s.Bytes += o.Bytes
+	s.NS += o.NS
+}
+
 // Weights of stacks.
 const (
 	ByCount   = "count"

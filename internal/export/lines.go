@@ -16,9 +16,6 @@ import (
 
 const version = 1
 
-// ErrRead is of what is read; any other error is of what is written.
-var ErrRead = errors.New("read")
-
 // head begins every line.
 type head struct {
 	V    int    `json:"v"`
@@ -61,35 +58,24 @@ func Lines(w io.Writer, in *capture.Reader) error {
 		return err
 	}
 	sum := summaryLine{head: head{version, "summary"}}
-	var line, raw []byte
-	for {
-		item, err := in.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return fmt.Errorf("%w: %w", ErrRead, err)
-		}
-		if g := item.Gap; g != nil {
-			sum.Gaps++
-			sum.Lost += uint64(g.Lost)
-			if err := enc.Encode(gapLine{head{version, "gap"}, g.CPU, g.AfterSeq, g.BeforeSeq, g.Lost, g.FromNS, g.ToNS}); err != nil {
-				return err
-			}
-			continue
-		}
-		kind := item.Record.Head().Kind
-		raw = event.AppendAny(raw[:0], item.Record)
+	var line []byte
+	err := walk(in, func(g *capture.Gap) error {
+		sum.Gaps++
+		sum.Lost += uint64(g.Lost)
+		return enc.Encode(gapLine{head{version, "gap"}, g.CPU, g.AfterSeq, g.BeforeSeq, g.Lost, g.FromNS, g.ToNS})
+	}, func(kind event.Kind, record []byte) error {
 		line = fmt.Appendf(line[:0], `{"v":%d,"type":"%s"`, version, kind)
 		for i := range columns[kind] {
 			c := &columns[kind][i]
 			line = append(append(append(line, ',', '"'), c.Name...), '"', ':')
-			line = c.append(line, raw)
+			line = c.append(line, record)
 		}
 		sum.Records++
-		if _, err := out.Write(append(line, '}', '\n')); err != nil {
-			return err
-		}
+		_, err := out.Write(append(line, '}', '\n'))
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	sum.Footer = in.Footer()
 	if cut := in.Cut(); cut != nil {

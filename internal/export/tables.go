@@ -6,8 +6,6 @@ import (
 	"cmp"
 	"encoding/binary"
 	"errors"
-	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,50 +34,31 @@ const (
 // Tables writes a capture into a folder that is there: KIND.parquet for each kind
 // of record that it holds, and gap.parquet where records are missing.
 func Tables(dir string, in *capture.Reader) (err error) {
-	tables := map[event.Kind]*table{}
-	var gaps *table
+	tables := map[string]*table{}
 	defer func() {
 		for _, t := range tables {
 			err = errors.Join(err, t.close())
 		}
-		if gaps != nil {
-			err = errors.Join(err, gaps.close())
-		}
 	}()
-	columns := columnsOf()
-	var raw []byte
-	for {
-		item, err := in.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("%w: %w", ErrRead, err)
-		}
-		if item.Gap != nil {
-			if gaps == nil {
-				if gaps, err = newTable(dir, "gap", gapColumns()); err != nil {
-					return err
-				}
-			}
-			if err := gaps.add(gapRow(raw[:0], item.Gap)); err != nil {
-				return err
-			}
-			continue
-		}
-		kind := item.Record.Head().Kind
-		t := tables[kind]
+	add := func(name string, columns []column, row []byte) error {
+		t := tables[name]
 		if t == nil {
-			if t, err = newTable(dir, kind.String(), columns[kind]); err != nil {
+			var err error
+			if t, err = newTable(dir, name, columns); err != nil {
 				return err
 			}
-			tables[kind] = t
+			tables[name] = t
 		}
-		raw = event.AppendAny(raw[:0], item.Record)
-		if err := t.add(raw); err != nil {
-			return err
-		}
+		return t.add(row)
 	}
+	columns, gaps := columnsOf(), gapColumns()
+	var row []byte
+	return walk(in, func(g *capture.Gap) error {
+		row = gapRow(row[:0], g)
+		return add("gap", gaps, row)
+	}, func(kind event.Kind, record []byte) error {
+		return add(kind.String(), columns[kind], record)
+	})
 }
 
 // gapColumns and gapRow give a gap the form of a record.

@@ -6,10 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
-	"os"
 	"slices"
-	"strings"
 
 	"github.com/cilium/ebpf"
 
@@ -25,9 +22,8 @@ type (
 )
 
 const (
-	stackDepth  = 127 // TX_STACK_DEPTH
-	stackLeast  = 1
-	unknownCall = "[unknown]"
+	stackDepth = 127 // TX_STACK_DEPTH
+	stackLeast = 1
 )
 
 // takesStacks says whether the moments can be seen here.
@@ -66,172 +62,83 @@ func (s *session) stacks(names []string) (*capture.Stacks, error) {
 	if err != nil {
 		return nil, err
 	}
-	sums := map[uint32]map[string]capture.Stack{} // by moment and calls
-	table := functionTable{at: map[capture.StackFunction]int{}}
-	var key stackKey
-	var cpus []stackSum
-	lost := map[uint32]uint64{}
-	moments := capture.Moments()
-	for it := s.coll.Maps[txtraceMapStackSums].Iterate(); ; {
-		if !it.Next(&key, &cpus) {
-			if err := it.Err(); err != nil {
-				return nil, fmt.Errorf("read the stacks: %w", err)
-			}
-			break
-		}
-		sum := capture.Stack{}
-		for _, n := range cpus {
-			sum.Count += n.Count
-			sum.Packets += n.Packets
-			sum.Bytes += n.Bytes
-			sum.NS += n.NS
-		}
-		var ips stackIPs
-		if err := s.coll.Maps[txtraceMapStacks].Lookup(key.Stack, &ips); errors.Is(err, ebpf.ErrKeyNotExist) {
-			lost[key.Moment] += sum.Count
-			continue
-		} else if err != nil {
-			return nil, fmt.Errorf("read the stacks: %w", err)
-		}
-		if int(key.Moment) >= len(moments) {
-			return nil, fmt.Errorf("read the stacks: moment %d is not known", key.Moment)
-		}
-		sum.Calls = table.places(symbols.calls(ips[:], moments[key.Moment].Function))
-		if sums[key.Moment] == nil {
-			sums[key.Moment] = map[string]capture.Stack{}
-		}
-		way := fmt.Sprint(sum.Calls)
-		had := sums[key.Moment][way]
-		sum.Count, sum.Packets, sum.Bytes, sum.NS = sum.Count+had.Count, sum.Packets+had.Packets, sum.Bytes+had.Bytes, sum.NS+had.NS
-		sums[key.Moment][way] = sum
+	ways, err := s.stackWays()
+	if err != nil {
+		return nil, err
 	}
-	all := &capture.Stacks{Functions: table.all}
-	for i, m := range moments {
+	table := functionTable{at: map[capture.StackFunction]int{}}
+	all := &capture.Stacks{}
+	for i, m := range capture.Moments() {
 		if !slices.Contains(names, m.Name) {
 			continue
 		}
+		of := capture.StackMoment{Name: m.Name}
 		var seen []stackSeen
 		if err := s.coll.Maps[txtraceMapStackSeen].Lookup(uint32(i), &seen); err != nil {
 			return nil, fmt.Errorf("read the stacks: %w", err)
 		}
-		of := capture.StackMoment{Name: m.Name, Lost: lost[uint32(i)], Stacks: slices.Collect(maps.Values(sums[uint32(i)]))}
 		for _, n := range seen {
 			of.Seen += n.Seen
 			of.Lost += n.Lost
 		}
-		slices.SortFunc(of.Stacks, func(a, b capture.Stack) int {
-			return cmp.Or(cmp.Compare(b.Count, a.Count), slices.Compare(a.Calls, b.Calls))
-		})
+		for _, w := range ways[uint32(i)] {
+			if w.ips == nil {
+				of.Lost += w.sum.Count
+				continue
+			}
+			w.sum.Calls = table.places(symbols.calls(w.ips[:], m.Function))
+			of.Stacks = append(of.Stacks, w.sum)
+		}
+		of.Stacks = joined(of.Stacks)
 		all.Moments = append(all.Moments, of)
 	}
+	all.Functions = table.all
 	return all, nil
 }
 
-// functionTable gives functions their places.
-type functionTable struct {
-	all []capture.StackFunction
-	at  map[capture.StackFunction]int
+// stackWay is a stack as the kernel has it: ips are nil where that has lost them.
+type stackWay struct {
+	ips *stackIPs
+	sum capture.Stack
 }
 
-func (t *functionTable) places(calls []capture.StackFunction) []int {
-	places := make([]int, 0, len(calls))
-	for _, f := range calls {
-		i, ok := t.at[f]
-		if !ok {
-			i = len(t.all)
-			t.at[f], t.all = i, append(t.all, f)
+// stackWays reads the stacks of each moment.
+func (s *session) stackWays() (map[uint32][]stackWay, error) {
+	ways := map[uint32][]stackWay{}
+	var key stackKey
+	var sums []stackSum
+	it := s.coll.Maps[txtraceMapStackSums].Iterate()
+	for it.Next(&key, &sums) {
+		w := stackWay{ips: new(stackIPs)}
+		for _, n := range sums {
+			w.sum.Add(capture.Stack{Count: n.Count, Packets: n.Packets, Bytes: n.Bytes, NS: n.NS})
 		}
-		places = append(places, i)
+		switch err := s.coll.Maps[txtraceMapStacks].Lookup(key.Stack, w.ips); {
+		case errors.Is(err, ebpf.ErrKeyNotExist):
+			w.ips = nil
+		case err != nil:
+			return nil, fmt.Errorf("read the stacks: %w", err)
+		}
+		ways[key.Moment] = append(ways[key.Moment], w)
 	}
-	return places
+	if err := it.Err(); err != nil {
+		return nil, fmt.Errorf("read the stacks: %w", err)
+	}
+	return ways, nil
 }
 
-// symbols are the kernel's functions, by address.
-type symbols struct {
-	addresses []uint64
-	functions []capture.StackFunction
-}
-
-// readSymbols reads /proc/kallsyms.
-func readSymbols(file string) (*symbols, error) {
-	b, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("names of functions: %w", err)
-	}
-	return parseSymbols(string(b))
-}
-
-func parseSymbols(text string) (*symbols, error) {
-	type symbol struct {
-		address uint64
-		f       capture.StackFunction
-	}
-	var all []symbol
-	for line := range strings.Lines(text) {
-		var s symbol
-		var kind string
-		n, _ := fmt.Sscanf(line, "%x %s %s %s", &s.address, &kind, &s.f.Name, &s.f.Module)
-		if n < 3 || s.address == 0 || !strings.Contains("tTwW", kind) {
+// joined adds up stacks of the same calls, which differed in their addresses, and
+// puts the most frequent first.
+func joined(stacks []capture.Stack) []capture.Stack {
+	slices.SortFunc(stacks, func(a, b capture.Stack) int { return slices.Compare(a.Calls, b.Calls) })
+	var all []capture.Stack
+	for _, s := range stacks {
+		if n := len(all); n > 0 && slices.Equal(all[n-1].Calls, s.Calls) {
+			all[n-1].Add(s)
 			continue
 		}
-		s.f.Module = strings.Trim(s.f.Module, "[]")
 		all = append(all, s)
 	}
-	if len(all) == 0 {
-		return nil, errors.New("names of functions: /proc/kallsyms shows no address (CAP_SYSLOG, kernel.kptr_restrict below 2)")
-	}
-	// Of several names of one address the last is as good as the first.
-	slices.SortStableFunc(all, func(a, b symbol) int { return cmp.Compare(a.address, b.address) })
-	s := &symbols{}
-	for _, x := range all {
-		if n := len(s.addresses); n > 0 && s.addresses[n-1] == x.address {
-			continue
-		}
-		s.addresses, s.functions = append(s.addresses, x.address), append(s.functions, x.f)
-	}
-	return s, nil
-}
-
-// at is the function that an address is in.
-func (s *symbols) at(address uint64) capture.StackFunction {
-	i, ok := slices.BinarySearch(s.addresses, address)
-	if !ok {
-		i--
-	}
-	if i < 0 {
-		return capture.StackFunction{Name: unknownCall}
-	}
-	return s.functions[i]
-}
-
-// calls are the functions of a stack, the outermost first, down to the one that
-// the moment is in. ips are return addresses, the innermost first: each is of the
-// call before it. Tracing puts a trampoline between a function and itself, for it
-// is called from the function's first instruction, and ends in its own program;
-// neither is of the kernel's path.
-func (s *symbols) calls(ips []uint64, last string) []capture.StackFunction {
-	var calls []capture.StackFunction
-	traced := false
-	for _, ip := range ips {
-		if ip == 0 {
-			break
-		}
-		f := s.at(ip - 1)
-		n := len(calls)
-		switch {
-		case strings.HasPrefix(f.Name, "bpf_trampoline_"):
-			traced = true
-			continue
-		case n == 0 && strings.HasPrefix(f.Name, "bpf_prog_"):
-			continue
-		case n == 0 || !traced || calls[n-1] != f:
-			calls = append(calls, f)
-		}
-		traced = false
-	}
-	if len(calls) == 0 || calls[0].Name != last {
-		calls = slices.Insert(calls, 0, capture.StackFunction{Name: last})
-	}
-	slices.Reverse(calls)
-	return calls
+	slices.SortStableFunc(all, func(a, b capture.Stack) int { return cmp.Compare(b.Count, a.Count) })
+	return all
 }
