@@ -42,6 +42,8 @@ ffffffff81000100 T __dev_queue_xmit
 ffffffff81000100 t same_place
 ffffffff81000200 D some_data
 ffffffff81000300 T __qdisc_run
+ffffffff810003f0 t __pfx_kthread_data
+ffffffff81000400 T kthread_data
 ffffffffc0000000 t e1000_xmit_frame	[e1000e]
 ffffffffc0001000 t bpf_trampoline_6442	[bpf]
 ffffffffc0002000 t bpf_prog_12ab_run_end	[bpf]
@@ -62,6 +64,9 @@ func TestCalls(t *testing.T) {
 	}
 	if got := s.calls(ips[3:], "sch_direct_xmit"); got[len(got)-1].Name != "sch_direct_xmit" || len(got) != 6 {
 		t.Errorf("without its own function: %v", got)
+	}
+	if got := s.calls([]uint64{0xffffffff81000400, 0xffffffff81000410}, "kthread_data"); len(got) != 2 || got[0].Name != "kthread_data" || got[1] != got[0] {
+		t.Errorf("interrupted before the first instruction: %v", got)
 	}
 	if _, err := parseSymbols("0000000000000000 T _text\n"); err == nil {
 		t.Error("hidden addresses were taken")

@@ -13,6 +13,10 @@ import (
 	"github.com/txtrace/txtrace/internal/capture"
 )
 
+// padding begins the names of what lies before functions and is never run
+// (CONFIG_CALL_PADDING).
+const padding = "__pfx_"
+
 // unknownCall is the name of what no symbol is known of.
 const unknownCall = "[unknown]"
 
@@ -106,6 +110,9 @@ func (s *symbols) calls(ips []uint64, last string) []capture.StackFunction {
 			break
 		}
 		f := s.at(ip - 1)
+		if strings.HasPrefix(f.Name, padding) {
+			f = s.at(ip) // where an interrupt came, before a function's first instruction
+		}
 		n := len(calls)
 		switch {
 		case strings.HasPrefix(f.Name, "bpf_trampoline_"):
