@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/compress/zstd"
+	"github.com/parquet-go/parquet-go/compress/snappy"
 
 	"github.com/txtrace/txtrace/internal/capture"
 	"github.com/txtrace/txtrace/internal/event"
@@ -28,7 +28,7 @@ type table struct {
 
 const (
 	rowsAtOnce = 1024
-	rowsOfRun  = 1 << 18 // of a row group: what a table keeps in memory
+	rowsOfRun  = 1 << 18 // of a row group, which a table keeps in memory
 )
 
 // Tables writes a capture into a folder that is there: KIND.parquet for each kind
@@ -90,12 +90,16 @@ func newTable(dir, name string, columns []column) (*table, error) {
 		return nil, err
 	}
 	t := &table{file: f, columns: slices.Clone(columns)}
+	for range rowsAtOnce {
+		t.rows = append(t.rows, make(parquet.Row, len(columns)))
+	}
+	t.rows = t.rows[:0]
 	slices.SortFunc(t.columns, func(a, b column) int { return cmp.Compare(a.Name, b.Name) })
 	group := parquet.Group{}
 	for _, c := range t.columns {
 		group[c.Name] = c.node()
 	}
-	t.w = parquet.NewGenericWriter[any](f, parquet.NewSchema(name, group), parquet.MaxRowsPerRowGroup(rowsOfRun), parquet.Compression(&zstd.Codec{}))
+	t.w = parquet.NewGenericWriter[any](f, parquet.NewSchema(name, group), parquet.MaxRowsPerRowGroup(rowsOfRun), parquet.Compression(&snappy.Codec{}))
 	return t, nil
 }
 
@@ -114,15 +118,17 @@ func (c *column) node() parquet.Node {
 }
 
 func (t *table) add(b []byte) error {
-	row := make(parquet.Row, len(t.columns))
+	if len(t.rows) == rowsAtOnce {
+		if err := t.flush(); err != nil {
+			return err
+		}
+	}
+	n := len(t.rows)
+	t.rows = t.rows[:n+1] // over one that is written
 	for i := range t.columns {
-		row[i] = t.columns[i].value(b).Level(0, 0, i)
+		t.rows[n][i] = t.columns[i].value(b).Level(0, 0, i)
 	}
-	t.rows = append(t.rows, row)
-	if len(t.rows) < rowsAtOnce {
-		return nil
-	}
-	return t.flush()
+	return nil
 }
 
 func (c *column) value(b []byte) parquet.Value {
